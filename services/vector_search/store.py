@@ -135,6 +135,13 @@ class VectorStore(Protocol):
         """
         ...
 
+    async def delete_documents(self, space: str, deletion_id: str) -> tuple[Deletion, bool]:
+        """Removes some of the space's documents, and with the last of them the space's model and language.
+
+        Returns what all calls with this id removed, and whether the space is empty now.
+        """
+        ...
+
     async def text_language(self, space: str) -> TextLanguage:
         """Returns the space's language; `english` until another is set."""
         ...

@@ -86,3 +86,9 @@ class InventoryStore(Protocol):
 
         Returns what the deletion has removed so far, and whether it has ended; after that it removes nothing.
         """
+
+    async def delete_space(self, space: str, deletion_id: str) -> tuple[DeletionCounts, bool]:
+        """Deletes some of what the space contains; the last call makes it like a new one, but for its revision.
+
+        Returns what the deletion has removed so far, and whether it has ended; after that it removes nothing.
+        """

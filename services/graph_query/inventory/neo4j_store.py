@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, fields, replace
-from datetime import timedelta
-from typing import Any
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import replace
 
 from services.graph_query.core.domain import DeletionCounts
 from services.graph_query.core.identity import document_uuid
 from services.graph_query.episodes.writes import remove_passages
 from services.graph_query.facts.erasure import erase_past_endings, erase_versions
+from services.graph_query.inventory.deletion_records import (
+    DeletionRecord,
+    keep_deletion,
+    read_deletion,
+)
 from services.graph_query.inventory.domain import (
     EPISODES_AT_ONCE,
     EntityPage,
@@ -19,11 +22,10 @@ from services.graph_query.inventory.domain import (
     FindingPage,
     GraphState,
 )
+from services.graph_query.inventory.space_deletion import remove_rows
 from services.graph_query.neo4j.database import Database
 from services.graph_query.neo4j.space_writer import SpaceWriter, Write, as_passage
 from services.graph_query.ontology.neo4j_store import from_text
-
-_KEPT = timedelta(days=30)
 
 
 class Neo4jInventory:
@@ -100,14 +102,30 @@ class Neo4jInventory:
     ) -> tuple[DeletionCounts, bool]:
         """See `InventoryStore`. The counts are stored in the transaction that deletes."""
 
-        async def work(writer: SpaceWriter) -> tuple[DeletionCounts, bool]:
-            rows = await writer.read("get_deletion", id=deletion_id)
-            if rows and rows[0]["ended"]:
-                return _counts(rows[0]["counts"]), True
-            removed, ended = await _remove_some(writer, document_id)
-            total = removed.plus(_counts(rows[0]["counts"])) if rows else removed
-            await _keep(writer, deletion_id, total, ended)
-            return total, ended
+        return await self._delete(
+            space, deletion_id, lambda writer: _remove_episodes(writer, document_id)
+        )
+
+    async def delete_space(self, space: str, deletion_id: str) -> tuple[DeletionCounts, bool]:
+        """See `InventoryStore`. The counts are stored in the transaction that deletes."""
+        return await self._delete(
+            space, deletion_id, lambda writer: remove_rows(writer, deletion_id)
+        )
+
+    async def _delete(
+        self,
+        space: str,
+        deletion_id: str,
+        remove: Callable[[SpaceWriter], Awaitable[DeletionRecord]],
+    ) -> DeletionRecord:
+        async def work(writer: SpaceWriter) -> DeletionRecord:
+            former = await read_deletion(writer, deletion_id)
+            if former.ended:
+                return former
+            removed = await remove(writer)
+            total = DeletionRecord(removed.counts.plus(former.counts), removed.ended)
+            await keep_deletion(writer, deletion_id, total)
+            return total
 
         return (await self._write(space, work))[0]
 
@@ -122,7 +140,7 @@ def _is_readable(text: str | None, events: Sequence[str] | None) -> bool:
         return False
 
 
-async def _remove_some(writer: SpaceWriter, document_id: str) -> tuple[DeletionCounts, bool]:
+async def _remove_episodes(writer: SpaceWriter, document_id: str) -> DeletionRecord:
     found = await writer.read(
         "episodes_of_document",
         document=document_uuid(writer.space, document_id),
@@ -134,17 +152,7 @@ async def _remove_some(writer: SpaceWriter, document_id: str) -> tuple[DeletionC
     claims = {document_id} if ended else set()
     removed = await remove_passages(writer, gone, {document_id}, claims, erase=True)
     if not ended:
-        return removed, False
+        return DeletionRecord(removed, ended=False)
     erased = await erase_past_endings(writer, document_id)
     erased += await erase_versions(writer, document_id)
-    return replace(removed, versions=removed.versions + erased), True
-
-
-def _counts(kept: Mapping[str, Any]) -> DeletionCounts:
-    return DeletionCounts(**{one.name: kept.get(one.name, 0) for one in fields(DeletionCounts)})
-
-
-async def _keep(writer: SpaceWriter, deletion_id: str, counts: DeletionCounts, ended: bool) -> None:
-    value: dict[str, Any] = {"counts": asdict(counts), "ended": ended}
-    before = writer.now - _KEPT
-    await writer.write("record_deletion", id=deletion_id, now=writer.now, before=before, **value)
+    return DeletionRecord(replace(removed, versions=removed.versions + erased), ended=True)

@@ -196,6 +196,24 @@ class GraphDeletionServicer(deletion_pb2_grpc.GraphDeletionServiceServicer):
             deleted_fact_version_count=counts.versions,
         )
 
+    async def DeleteSpaceGraph(
+        self, request: deletion_pb2.DeleteSpaceGraphRequest, _context: Context
+    ) -> deletion_pb2.DeleteSpaceGraphResponse:
+        """See the contract."""
+        space, deletion = current_call().space, request.deletion_id.lower()
+        ended = False
+        while not ended:
+            counts, ended = await self._inventory.delete_space(space, deletion)
+        return deletion_pb2.DeleteSpaceGraphResponse(
+            deleted_episode_count=counts.episodes,
+            deleted_fact_count=counts.facts,
+            deleted_local_fact_count=counts.local_facts,
+            deleted_mention_count=counts.mentions,
+            deleted_entity_count=counts.entities,
+            deleted_finding_count=counts.findings,
+            deleted_fact_version_count=counts.versions,
+        )
+
 
 def _seconds(start: str) -> float:
     """Returns the start in a fact's position; the earliest for the beginning of the listing."""

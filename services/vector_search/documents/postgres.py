@@ -8,7 +8,11 @@ from datetime import datetime
 from services.postgres.pool import Row
 from services.runtime.errors import NotFoundError, WrongStateError
 from services.vector_search.database import Database
-from services.vector_search.documents.transactions import DocumentDeletion, DocumentWrite
+from services.vector_search.documents.transactions import (
+    DocumentDeletion,
+    DocumentWrite,
+    SpaceDeletion,
+)
 from services.vector_search.domain import (
     ChunkRef,
     Deletion,
@@ -155,6 +159,11 @@ class PostgresDocuments(Database):
         if deletion is None:
             raise NotFoundError("document")
         return deletion
+
+    async def delete_documents(self, space: str, deletion_id: str) -> tuple[Deletion, bool]:
+        """Deletes documents, updates the space's counters and records the deletion in one transaction."""
+        async with self._writers.transaction() as session:
+            return await SpaceDeletion(session, self._queries, space).run(deletion_id)
 
     async def list_chunk_ids(self, space: str, after: str | None, limit: int) -> list[ChunkRef]:
         """See `InventoryStore`."""

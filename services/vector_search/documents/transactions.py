@@ -39,6 +39,9 @@ from services.vector_search.domain import (
 )
 from services.vector_search.store import MissingVectorsError, SpaceModelError
 
+# Documents that each transaction of a space's deletion removes.
+DOCUMENTS_AT_ONCE = 200
+
 
 class DocumentWrite:
     """Writes documents within one transaction of `session`."""
@@ -302,6 +305,33 @@ class DocumentDeletion:
             return None
         row = await self._session.row(self._queries["get_deletion"], self._space, deletion_id)
         return None if row is None else Deletion(row["versions"], row["chunks"], [])
+
+
+class SpaceDeletion:
+    """Deletes some of a space's documents within one transaction. Takes locks in the same order as every write."""
+
+    def __init__(self, session: Session, queries: Queries, space: str) -> None:
+        self._session = session
+        self._queries = queries
+        self._space = space
+
+    async def run(self, deletion_id: str) -> tuple[Deletion, bool]:
+        """Returns what all transactions of this id removed, and whether the space is empty now."""
+        await self._row("share_model_lock")
+        removed = await self._row("remove_documents", DOCUMENTS_AT_ONCE)
+        counts = ("documents", "chunks", "current_chunks", "current_length")
+        await self._row("lock_space")
+        await self._row("count_space", *(-removed[name] for name in counts))
+        ended = removed["rows"] < DOCUMENTS_AT_ONCE
+        if ended:
+            await self._row("reset_space", deletion_id)
+        row = await self._row(
+            "add_to_deletion", deletion_id, removed["versions"], removed["chunks"]
+        )
+        return Deletion(row["versions"], row["chunks"], []), ended
+
+    async def _row(self, query: str, *args: object) -> Any:
+        return await self._session.row(self._queries[query], self._space, *args)
 
 
 def checked(state: Row | None, model: Model) -> Row:

@@ -183,6 +183,18 @@ class DocumentDeletionServicer(deletion_pb2_grpc.DocumentDeletionServiceServicer
             deleted_chunk_ids=deletion.chunk_ids,
         )
 
+    async def DeleteSpaceDocuments(
+        self, request: deletion_pb2.DeleteSpaceDocumentsRequest, _context: Context
+    ) -> deletion_pb2.DeleteSpaceDocumentsResponse:
+        """See the contract."""
+        space, deletion_id = current_call().space, request.deletion_id.lower()
+        ended = False
+        while not ended:
+            deletion, ended = await self._store.delete_documents(space, deletion_id)
+        return deletion_pb2.DeleteSpaceDocumentsResponse(
+            deleted_version_count=deletion.versions, deleted_chunk_count=deletion.chunks
+        )
+
 
 class InventoryServicer(inventory_pb2_grpc.InventoryServiceServicer):
     """Lists ids of the caller's space."""

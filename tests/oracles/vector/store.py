@@ -196,6 +196,19 @@ class FakeStore:
             state.deletions[deletion_id] = Deletion(len(versions), len(gone), [])
         return Deletion(len(versions), len(gone), gone)
 
+    async def delete_documents(self, space: str, deletion_id: str) -> tuple[Deletion, bool]:
+        """See `VectorStore`."""
+        state = self._space(space)
+        versions = sum(map(len, state.documents.values()))
+        gone = state.deletions.get(deletion_id, Deletion(0, 0, []))
+        total = Deletion(gone.versions + versions, gone.chunks + len(state.chunks), [])
+        state.documents.clear()
+        state.chunks.clear()
+        state.language = Space().language
+        raise_revision(state, self._clock())
+        state.deletions = {deletion_id: total}
+        return total, True
+
     async def text_language(self, space: str) -> TextLanguage:
         """See `VectorStore`."""
         return TextLanguage(self._space(space).language, _LANGUAGES)

@@ -7,7 +7,7 @@ import uuid
 import pytest
 
 from services.runtime.errors import NotFoundError
-from services.vector_search.domain import ChunkRef, Deletion
+from services.vector_search.domain import ChunkRef, Deletion, Model
 from services.vector_search.store import Store
 from tests.store_suite.vector.builders import MODEL, SPACE, contents, document, words, year
 
@@ -75,3 +75,24 @@ class InventorySuite:
             await store.delete_document("other", "d", DELETION)
         with pytest.raises(NotFoundError):
             await store.delete_document(SPACE, "d")
+
+    async def test_deleting_all_documents_leaves_an_empty_space_and_counts_every_call(
+        self, store: Store
+    ) -> None:
+        await store.set_text_language(SPACE, "german")
+        versions = [
+            document("a", text, valid_time=year(y)) for y, text in ((2001, "x"), (2002, "y"))
+        ]
+        for version in (*versions, document("b", "one", "two")):
+            written = await store.upsert(SPACE, MODEL, [version])
+        await store.upsert("other", MODEL, [document("a", "one")])
+        assert await store.delete_documents(SPACE, DELETION) == (Deletion(3, 4, []), True)
+        assert await store.delete_documents(SPACE, DELETION) == (Deletion(3, 4, []), True)
+        empty = await store.stats(SPACE)
+        assert (empty.documents, empty.chunks, empty.model) == (0, 0, None)
+        assert empty.revision > written.revision  # no cached result of before is ever of its state
+        assert (await store.text_language(SPACE)).name == "english"
+        assert contents(await store.search(SPACE, words("one"))) == []
+        assert contents(await store.search("other", words("one"))) == ["one"]
+        await store.upsert(SPACE, Model("other", 3), [document("a", "one")])
+        assert contents(await store.search(SPACE, words("one"))) == ["one"]

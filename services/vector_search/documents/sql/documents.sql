@@ -3,6 +3,12 @@
 update document_version set pending = false
 where space = $1 and document_id = any ($2) and pending and valid_from <= $3
 
+-- name: add_to_deletion
+-- Adds what one transaction of a deletion removed to what the deletion removed before; returns all of it.
+insert into deletion as d (space, deletion_id, versions, chunks) values ($1, $2, $3, $4)
+on conflict (space, deletion_id) do update set versions = d.versions + $3, chunks = d.chunks + $4
+returning versions, chunks
+
 -- name: close_versions
 -- Ends versions where new ones begin.
 update document_version v set valid_until = u.valid_until
@@ -195,6 +201,22 @@ select count_terms($1, $2, $3, $4, $5, $6)
 -- name: remove_document
 -- Removes a document and everything that belongs to it, except its share of the space's counters.
 select versions, ids, current_chunks, current_length from remove_document($1, $2)
+
+-- name: remove_documents
+-- Removes some of a space's documents like remove_document, in the order of their ids.
+select count(*) filter (where r.versions > 0) as documents, count(*) as rows,
+  coalesce(sum(r.versions), 0)::integer as versions, coalesce(sum(cardinality(r.ids)), 0)::integer as chunks,
+  coalesce(sum(r.current_chunks), 0)::bigint as current_chunks, coalesce(sum(r.current_length), 0)::bigint as current_length
+from (select document_id from document where space = $1 order by document_id limit $2) d
+cross join lateral remove_document($1, d.document_id) r
+
+-- name: reset_space
+-- Removes what a space without documents has left, except its row, so that its revision is never used again, and the
+-- record of the given deletion.
+with queries as (delete from query_embedding where space = $1),
+models as (delete from space_model where space = $1),
+deletions as (delete from deletion where space = $1 and deletion_id <> $2)
+update space_stats set model_id = null, language = default, writes_held_until = default where space = $1
 
 -- name: retitle_chunks
 -- Reindexes stored chunks with a different title if the written version is the latest that has them; returns their

@@ -38,6 +38,8 @@ class _JobKindEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_JobKind.Value
     """Sends every chunk to the graph again. Counts chunks."""
     JOB_KIND_INFER: _JobKind.ValueType  # 5
     """Infers relations between the memories of the user who asked. Counts memories; `inferred` has the result."""
+    JOB_KIND_DELETE_SPACE: _JobKind.ValueType  # 6
+    """Removes everything that the space contains. Counts nothing: `removed` has the result."""
 
 class JobKind(_JobKind, metaclass=_JobKindEnumTypeWrapper):
     """What a job does."""
@@ -54,6 +56,8 @@ JOB_KIND_REEXTRACT: JobKind.ValueType  # 4
 """Sends every chunk to the graph again. Counts chunks."""
 JOB_KIND_INFER: JobKind.ValueType  # 5
 """Infers relations between the memories of the user who asked. Counts memories; `inferred` has the result."""
+JOB_KIND_DELETE_SPACE: JobKind.ValueType  # 6
+"""Removes everything that the space contains. Counts nothing: `removed` has the result."""
 Global___JobKind: _TypeAlias = JobKind  # noqa: Y015
 
 class _JobUnit:
@@ -124,9 +128,11 @@ class _StoreEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Store.ValueType
     """PostgreSQL, the store of the vector tier."""
     STORE_NEO4J: _Store.ValueType  # 2
     """Neo4j, the store of the graph tier."""
+    STORE_ORCHESTRATOR: _Store.ValueType  # 3
+    """PostgreSQL, the orchestrator's own database."""
 
 class Store(_Store, metaclass=_StoreEnumTypeWrapper):
-    """A store that data is removed from."""
+    """A store of a space's data."""
 
 STORE_UNSPECIFIED: Store.ValueType  # 0
 """Never sent."""
@@ -134,6 +140,8 @@ STORE_POSTGRESQL: Store.ValueType  # 1
 """PostgreSQL, the store of the vector tier."""
 STORE_NEO4J: Store.ValueType  # 2
 """Neo4j, the store of the graph tier."""
+STORE_ORCHESTRATOR: Store.ValueType  # 3
+"""PostgreSQL, the orchestrator's own database."""
 Global___Store: _TypeAlias = Store  # noqa: Y015
 
 class _RowKind:
@@ -162,9 +170,23 @@ class _RowKindEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_RowKind.Value
     """Findings, intents and outcomes."""
     ROW_KIND_FACT_VERSIONS: _RowKind.ValueType  # 9
     """Former versions of facts."""
+    ROW_KIND_DOCUMENTS: _RowKind.ValueType  # 10
+    """Documents."""
+    ROW_KIND_CONVERSATIONS: _RowKind.ValueType  # 11
+    """Conversations."""
+    ROW_KIND_MESSAGES: _RowKind.ValueType  # 12
+    """Messages of conversations."""
+    ROW_KIND_MEMORIES: _RowKind.ValueType  # 13
+    """Typed memories."""
+    ROW_KIND_MEMORY_ENTITIES: _RowKind.ValueType  # 14
+    """Entities of users' entity memories."""
+    ROW_KIND_MEMORY_RELATIONSHIPS: _RowKind.ValueType  # 15
+    """Relationships of users' entity memories."""
+    ROW_KIND_JOBS: _RowKind.ValueType  # 16
+    """Jobs, with their uploads."""
 
 class RowKind(_RowKind, metaclass=_RowKindEnumTypeWrapper):
-    """Kinds of removed rows."""
+    """Kinds of stored rows."""
 
 ROW_KIND_UNSPECIFIED: RowKind.ValueType  # 0
 """Never sent."""
@@ -186,6 +208,20 @@ ROW_KIND_FINDINGS: RowKind.ValueType  # 8
 """Findings, intents and outcomes."""
 ROW_KIND_FACT_VERSIONS: RowKind.ValueType  # 9
 """Former versions of facts."""
+ROW_KIND_DOCUMENTS: RowKind.ValueType  # 10
+"""Documents."""
+ROW_KIND_CONVERSATIONS: RowKind.ValueType  # 11
+"""Conversations."""
+ROW_KIND_MESSAGES: RowKind.ValueType  # 12
+"""Messages of conversations."""
+ROW_KIND_MEMORIES: RowKind.ValueType  # 13
+"""Typed memories."""
+ROW_KIND_MEMORY_ENTITIES: RowKind.ValueType  # 14
+"""Entities of users' entity memories."""
+ROW_KIND_MEMORY_RELATIONSHIPS: RowKind.ValueType  # 15
+"""Relationships of users' entity memories."""
+ROW_KIND_JOBS: RowKind.ValueType  # 16
+"""Jobs, with their uploads."""
 Global___RowKind: _TypeAlias = RowKind  # noqa: Y015
 
 class _JobWarningReason:
@@ -353,7 +389,7 @@ class Job(_message.Message):
 
     @_builtins.property
     def removed(self) -> _containers.RepeatedCompositeFieldContainer[Global___RemovedRows]:
-        """The rows that a job of kind DELETE has removed, once it has succeeded."""
+        """The rows that a job of kind DELETE or DELETE_SPACE has removed, once it has succeeded."""
 
     @_builtins.property
     def start_time(self) -> _timestamp_pb2.Timestamp:

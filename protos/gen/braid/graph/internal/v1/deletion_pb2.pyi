@@ -19,6 +19,76 @@ else:
 DESCRIPTOR: _descriptor.FileDescriptor
 
 @_typing.final
+class DeleteSpaceGraphRequest(_message.Message):
+    """The graph of the space, which comes from the credential."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    DELETION_ID_FIELD_NUMBER: _builtins.int
+    deletion_id: _builtins.str
+    """The id of this deletion. Its counts are kept for 30 days: a repeated deletion with the same id returns the counts of all its
+    calls.
+    """
+    def __init__(
+        self,
+        *,
+        deletion_id: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["deletion_id", b"deletion_id"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___DeleteSpaceGraphRequest: _TypeAlias = DeleteSpaceGraphRequest  # noqa: Y015
+
+@_typing.final
+class DeleteSpaceGraphResponse(_message.Message):
+    """What the deletion removed in all its calls."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    DELETED_EPISODE_COUNT_FIELD_NUMBER: _builtins.int
+    DELETED_FACT_COUNT_FIELD_NUMBER: _builtins.int
+    DELETED_LOCAL_FACT_COUNT_FIELD_NUMBER: _builtins.int
+    DELETED_MENTION_COUNT_FIELD_NUMBER: _builtins.int
+    DELETED_ENTITY_COUNT_FIELD_NUMBER: _builtins.int
+    DELETED_FINDING_COUNT_FIELD_NUMBER: _builtins.int
+    DELETED_FACT_VERSION_COUNT_FIELD_NUMBER: _builtins.int
+    deleted_episode_count: _builtins.int
+    """Episodes."""
+    deleted_fact_count: _builtins.int
+    """Stated facts."""
+    deleted_local_fact_count: _builtins.int
+    """Co-occurrences."""
+    deleted_mention_count: _builtins.int
+    """Mentions of entities."""
+    deleted_entity_count: _builtins.int
+    """Entities."""
+    deleted_finding_count: _builtins.int
+    """Findings, intents and outcomes."""
+    deleted_fact_version_count: _builtins.int
+    """Versions of facts."""
+    def __init__(
+        self,
+        *,
+        deleted_episode_count: _builtins.int = ...,
+        deleted_fact_count: _builtins.int = ...,
+        deleted_local_fact_count: _builtins.int = ...,
+        deleted_mention_count: _builtins.int = ...,
+        deleted_entity_count: _builtins.int = ...,
+        deleted_finding_count: _builtins.int = ...,
+        deleted_fact_version_count: _builtins.int = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["deleted_entity_count", b"deleted_entity_count", "deleted_episode_count", b"deleted_episode_count", "deleted_fact_count", b"deleted_fact_count", "deleted_fact_version_count", b"deleted_fact_version_count", "deleted_finding_count", b"deleted_finding_count", "deleted_local_fact_count", b"deleted_local_fact_count", "deleted_mention_count", b"deleted_mention_count"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___DeleteSpaceGraphResponse: _TypeAlias = DeleteSpaceGraphResponse  # noqa: Y015
+
+@_typing.final
 class DeleteEpisodesRequest(_message.Message):
     """Chunks to remove."""
 

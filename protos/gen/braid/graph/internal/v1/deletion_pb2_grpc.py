@@ -51,6 +51,11 @@ class GraphDeletionServiceStub:
                 request_serializer=braid_dot_graph_dot_internal_dot_v1_dot_deletion__pb2.DeleteGraphDocumentRequest.SerializeToString,
                 response_deserializer=braid_dot_graph_dot_internal_dot_v1_dot_deletion__pb2.DeleteGraphDocumentResponse.FromString,
                 _registered_method=True)
+        self.DeleteSpaceGraph = channel.unary_unary(
+                '/braid.graph.internal.v1.GraphDeletionService/DeleteSpaceGraph',
+                request_serializer=braid_dot_graph_dot_internal_dot_v1_dot_deletion__pb2.DeleteSpaceGraphRequest.SerializeToString,
+                response_deserializer=braid_dot_graph_dot_internal_dot_v1_dot_deletion__pb2.DeleteSpaceGraphResponse.FromString,
+                _registered_method=True)
 
 
 class GraphDeletionServiceServicer:
@@ -81,6 +86,14 @@ class GraphDeletionServiceServicer:
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def DeleteSpaceGraph(self, request, context):
+        """Removes everything that the graph has of the space: facts with all their versions, episodes, entities, findings, the
+        ontology and quarantines. Runs in transactions of some thousand rows; a repeated call continues.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
 
 def add_GraphDeletionServiceServicer_to_server(servicer, server):
     rpc_method_handlers = {
@@ -98,6 +111,11 @@ def add_GraphDeletionServiceServicer_to_server(servicer, server):
                     servicer.DeleteGraphDocument,
                     request_deserializer=braid_dot_graph_dot_internal_dot_v1_dot_deletion__pb2.DeleteGraphDocumentRequest.FromString,
                     response_serializer=braid_dot_graph_dot_internal_dot_v1_dot_deletion__pb2.DeleteGraphDocumentResponse.SerializeToString,
+            ),
+            'DeleteSpaceGraph': grpc.unary_unary_rpc_method_handler(
+                    servicer.DeleteSpaceGraph,
+                    request_deserializer=braid_dot_graph_dot_internal_dot_v1_dot_deletion__pb2.DeleteSpaceGraphRequest.FromString,
+                    response_serializer=braid_dot_graph_dot_internal_dot_v1_dot_deletion__pb2.DeleteSpaceGraphResponse.SerializeToString,
             ),
     }
     generic_handler = grpc.method_handlers_generic_handler(
@@ -183,6 +201,33 @@ class GraphDeletionService:
             '/braid.graph.internal.v1.GraphDeletionService/DeleteGraphDocument',
             braid_dot_graph_dot_internal_dot_v1_dot_deletion__pb2.DeleteGraphDocumentRequest.SerializeToString,
             braid_dot_graph_dot_internal_dot_v1_dot_deletion__pb2.DeleteGraphDocumentResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def DeleteSpaceGraph(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/braid.graph.internal.v1.GraphDeletionService/DeleteSpaceGraph',
+            braid_dot_graph_dot_internal_dot_v1_dot_deletion__pb2.DeleteSpaceGraphRequest.SerializeToString,
+            braid_dot_graph_dot_internal_dot_v1_dot_deletion__pb2.DeleteSpaceGraphResponse.FromString,
             options,
             channel_credentials,
             insecure,

@@ -28,6 +28,10 @@ class GraphDeletionServiceStub:
     """Removes a document: its episodes, everything that only they state, and its claims. Facts that other documents support
     remain. An unknown document counts as removed. Runs in transactions of some hundred episodes.
     """
+    DeleteSpaceGraph: _aio.UnaryUnaryMultiCallable[_deletion_pb2.DeleteSpaceGraphRequest, _deletion_pb2.DeleteSpaceGraphResponse]
+    """Removes everything that the graph has of the space: facts with all their versions, episodes, entities, findings, the
+    ontology and quarantines. Runs in transactions of some thousand rows; a repeated call continues.
+    """
 
 class GraphDeletionServiceServicer(metaclass=_abc_1.ABCMeta):
     """Removes chunks, documents and entities from the graph only. Other backends call
@@ -60,6 +64,16 @@ class GraphDeletionServiceServicer(metaclass=_abc_1.ABCMeta):
     ) -> _abc.Awaitable[_deletion_pb2.DeleteGraphDocumentResponse]:
         """Removes a document: its episodes, everything that only they state, and its claims. Facts that other documents support
         remain. An unknown document counts as removed. Runs in transactions of some hundred episodes.
+        """
+
+    @_abc_1.abstractmethod
+    def DeleteSpaceGraph(
+        self,
+        request: _deletion_pb2.DeleteSpaceGraphRequest,
+        context: _aio.ServicerContext[_deletion_pb2.DeleteSpaceGraphRequest, _abc.Awaitable[_deletion_pb2.DeleteSpaceGraphResponse]],
+    ) -> _abc.Awaitable[_deletion_pb2.DeleteSpaceGraphResponse]:
+        """Removes everything that the graph has of the space: facts with all their versions, episodes, entities, findings, the
+        ontology and quarantines. Runs in transactions of some thousand rows; a repeated call continues.
         """
 
 def add_GraphDeletionServiceServicer_to_server(servicer: GraphDeletionServiceServicer, server: _aio.Server) -> None: ...

@@ -19,6 +19,56 @@ else:
 DESCRIPTOR: _descriptor.FileDescriptor
 
 @_typing.final
+class DeleteSpaceDocumentsRequest(_message.Message):
+    """All documents of the space, which comes from the credential."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    DELETION_ID_FIELD_NUMBER: _builtins.int
+    deletion_id: _builtins.str
+    """The id of this deletion. Its counts are kept for 30 days: a repeated deletion with the same id returns the counts of all its
+    calls.
+    """
+    def __init__(
+        self,
+        *,
+        deletion_id: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["deletion_id", b"deletion_id"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___DeleteSpaceDocumentsRequest: _TypeAlias = DeleteSpaceDocumentsRequest  # noqa: Y015
+
+@_typing.final
+class DeleteSpaceDocumentsResponse(_message.Message):
+    """What the deletion removed in all its calls."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    DELETED_VERSION_COUNT_FIELD_NUMBER: _builtins.int
+    DELETED_CHUNK_COUNT_FIELD_NUMBER: _builtins.int
+    deleted_version_count: _builtins.int
+    """Versions of documents."""
+    deleted_chunk_count: _builtins.int
+    """Chunks, with their vectors and postings."""
+    def __init__(
+        self,
+        *,
+        deleted_version_count: _builtins.int = ...,
+        deleted_chunk_count: _builtins.int = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["deleted_chunk_count", b"deleted_chunk_count", "deleted_version_count", b"deleted_version_count"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___DeleteSpaceDocumentsResponse: _TypeAlias = DeleteSpaceDocumentsResponse  # noqa: Y015
+
+@_typing.final
 class DeleteDocumentRequest(_message.Message):
     """A document to remove."""
 

@@ -41,6 +41,11 @@ class DocumentDeletionServiceStub:
                 request_serializer=braid_dot_vector_dot_internal_dot_v1_dot_deletion__pb2.DeleteDocumentRequest.SerializeToString,
                 response_deserializer=braid_dot_vector_dot_internal_dot_v1_dot_deletion__pb2.DeleteDocumentResponse.FromString,
                 _registered_method=True)
+        self.DeleteSpaceDocuments = channel.unary_unary(
+                '/braid.vector.internal.v1.DocumentDeletionService/DeleteSpaceDocuments',
+                request_serializer=braid_dot_vector_dot_internal_dot_v1_dot_deletion__pb2.DeleteSpaceDocumentsRequest.SerializeToString,
+                response_deserializer=braid_dot_vector_dot_internal_dot_v1_dot_deletion__pb2.DeleteSpaceDocumentsResponse.FromString,
+                _registered_method=True)
 
 
 class DocumentDeletionServiceServicer:
@@ -56,6 +61,14 @@ class DocumentDeletionServiceServicer:
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def DeleteSpaceDocuments(self, request, context):
+        """Removes all documents of the space, with their chunks, vectors and statistics, and the space's model and language. Runs in
+        transactions of some hundred documents; a repeated call continues.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
 
 def add_DocumentDeletionServiceServicer_to_server(servicer, server):
     rpc_method_handlers = {
@@ -63,6 +76,11 @@ def add_DocumentDeletionServiceServicer_to_server(servicer, server):
                     servicer.DeleteDocument,
                     request_deserializer=braid_dot_vector_dot_internal_dot_v1_dot_deletion__pb2.DeleteDocumentRequest.FromString,
                     response_serializer=braid_dot_vector_dot_internal_dot_v1_dot_deletion__pb2.DeleteDocumentResponse.SerializeToString,
+            ),
+            'DeleteSpaceDocuments': grpc.unary_unary_rpc_method_handler(
+                    servicer.DeleteSpaceDocuments,
+                    request_deserializer=braid_dot_vector_dot_internal_dot_v1_dot_deletion__pb2.DeleteSpaceDocumentsRequest.FromString,
+                    response_serializer=braid_dot_vector_dot_internal_dot_v1_dot_deletion__pb2.DeleteSpaceDocumentsResponse.SerializeToString,
             ),
     }
     generic_handler = grpc.method_handlers_generic_handler(
@@ -94,6 +112,33 @@ class DocumentDeletionService:
             '/braid.vector.internal.v1.DocumentDeletionService/DeleteDocument',
             braid_dot_vector_dot_internal_dot_v1_dot_deletion__pb2.DeleteDocumentRequest.SerializeToString,
             braid_dot_vector_dot_internal_dot_v1_dot_deletion__pb2.DeleteDocumentResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def DeleteSpaceDocuments(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/braid.vector.internal.v1.DocumentDeletionService/DeleteSpaceDocuments',
+            braid_dot_vector_dot_internal_dot_v1_dot_deletion__pb2.DeleteSpaceDocumentsRequest.SerializeToString,
+            braid_dot_vector_dot_internal_dot_v1_dot_deletion__pb2.DeleteSpaceDocumentsResponse.FromString,
             options,
             channel_credentials,
             insecure,

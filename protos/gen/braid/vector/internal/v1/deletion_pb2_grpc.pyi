@@ -22,6 +22,10 @@ class DocumentDeletionServiceStub:
     """Removes a document, its versions, and the chunks that no version references any more; returns what was removed.
     NOT_FOUND if the document does not exist.
     """
+    DeleteSpaceDocuments: _aio.UnaryUnaryMultiCallable[_deletion_pb2.DeleteSpaceDocumentsRequest, _deletion_pb2.DeleteSpaceDocumentsResponse]
+    """Removes all documents of the space, with their chunks, vectors and statistics, and the space's model and language. Runs in
+    transactions of some hundred documents; a repeated call continues.
+    """
 
 class DocumentDeletionServiceServicer(metaclass=_abc_1.ABCMeta):
     """Removes documents from the vector tier only. Other backends call braid.agent.v1.IngestService.DeleteDocument, which
@@ -36,6 +40,16 @@ class DocumentDeletionServiceServicer(metaclass=_abc_1.ABCMeta):
     ) -> _abc.Awaitable[_deletion_pb2.DeleteDocumentResponse]:
         """Removes a document, its versions, and the chunks that no version references any more; returns what was removed.
         NOT_FOUND if the document does not exist.
+        """
+
+    @_abc_1.abstractmethod
+    def DeleteSpaceDocuments(
+        self,
+        request: _deletion_pb2.DeleteSpaceDocumentsRequest,
+        context: _aio.ServicerContext[_deletion_pb2.DeleteSpaceDocumentsRequest, _abc.Awaitable[_deletion_pb2.DeleteSpaceDocumentsResponse]],
+    ) -> _abc.Awaitable[_deletion_pb2.DeleteSpaceDocumentsResponse]:
+        """Removes all documents of the space, with their chunks, vectors and statistics, and the space's model and language. Runs in
+        transactions of some hundred documents; a repeated call continues.
         """
 
 def add_DocumentDeletionServiceServicer_to_server(servicer: DocumentDeletionServiceServicer, server: _aio.Server) -> None: ...
