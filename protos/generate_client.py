@@ -25,6 +25,7 @@ from braid.agent.v1 import (
     memories_pb2,
     models_pb2,
     search_pb2,
+    spaces_pb2,
 )
 from braid.common.v1 import json_pb2
 from braid.graph.v1 import ingest_pb2 as graph_ingest_pb2
@@ -46,6 +47,7 @@ FILES = (
     (jobs_pb2, "agent"),
     (consistency_pb2, "agent"),
     (models_pb2, "agent"),
+    (spaces_pb2, "agent"),
     (entity_memory_pb2, "agent"),
     (memories_pb2, "agent"),
     (query_pb2, "graph"),

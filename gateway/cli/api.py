@@ -190,9 +190,9 @@ class Api:
         if not response.is_success:
             answer_of(response, self.url)
 
-    def delete(self, path: str) -> Any:
+    def delete(self, path: str, **parameters: Any) -> Any:
         """Sends a DELETE request."""
-        return self._ask("DELETE", path)
+        return self._ask("DELETE", path, params=parameters)
 
     def upload(
         self, name: str, data: bytes, kind: str, full: Full | None = None, *, title: str = ""

@@ -1,4 +1,4 @@
-"""`braid space`: compare all stores, repair them, and migrate to other models."""
+"""`braid space`: count what it contains, compare all stores, repair them, migrate to other models, and delete it."""
 
 from __future__ import annotations
 
@@ -20,12 +20,56 @@ if TYPE_CHECKING:
 
 
 space = typer.Typer(
-    help="Check and repair the space, and move it to other models.", no_args_is_help=True
+    help="Count, check and repair the space, move it to other models, and delete it.",
+    no_args_is_help=True,
 )
 space.add_typer(quarantine, name="quarantine")
 Wait = Annotated[
     bool, typer.Option("--wait/--no-wait", help="Show the job's progress until it ends.")
 ]
+
+
+@space.command()
+def usage(context: typer.Context, as_json: AsJson = False) -> None:
+    """Count what the space contains in each store, and its unfinished work."""
+    session: Session = context.obj
+    with session.api() as api:
+        answer = api.get("/api/space")
+    if as_json:
+        session.show_json(answer)
+        return
+    work = ("space", "jobs_unfinished", "documents_dead")
+    output.show_pairs(session.out, {name: answer[name] for name in work})
+    columns = {"store": "store", "stored": "kind", "count": "count"}
+    output.show_table(session.out, columns, answer["stored"])
+
+
+@space.command()
+def delete(
+    context: typer.Context,
+    space_id: Annotated[
+        str, typer.Argument(metavar="SPACE", help="The space's id, as a confirmation.")
+    ],
+    wait: Wait = True,
+    as_json: AsJson = False,
+) -> None:
+    """Delete everything that the space contains, in every store, and show what was removed.
+
+    Documents, facts with their history, memories and conversations of all users: nothing of it can be restored.
+    """
+    session: Session = context.obj
+    with session.api(changes=True) as api:
+        job = api.delete("/api/space", confirm=space_id)["job"]
+        if wait:
+            job = wait_for_end(api, session, job)
+    if as_json:
+        session.show_json({"job": job})
+    elif job["removed"]:
+        columns = {"store": "store", "removed": "kind", "count": "count"}
+        output.show_table(session.out, columns, job["removed"])
+    else:
+        output.show_pairs(session.out, {name: job[name] for name in ("id", "kind", "state")})
+    require_success(job)
 
 
 @space.command()

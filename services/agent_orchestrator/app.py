@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING
-
-import grpc
 
 from braid.agent.v1 import (
     agent_pb2_grpc,
@@ -20,17 +17,12 @@ from braid.agent.v1 import (
     memories_pb2_grpc,
     models_pb2_grpc,
     search_pb2_grpc,
+    spaces_pb2_grpc,
 )
 from braid.common.v1 import reranking_pb2
 from services.agent_orchestrator.agent.settings import AgentOptions
-from services.agent_orchestrator.clients.chunk_searches import ChunkSearches
-from services.agent_orchestrator.clients.health_watch import HealthWatch
-from services.agent_orchestrator.clients.inventories import GraphInventory, VectorInventory
-from services.agent_orchestrator.clients.model_migration import GraphModels, VectorModels
-from services.agent_orchestrator.clients.quarantine import GraphQuarantine
-from services.agent_orchestrator.clients.relations import GraphRelations
 from services.agent_orchestrator.clients.space_models import SpaceModels
-from services.agent_orchestrator.clients.tiers import GraphTier, VectorTier, check_serving
+from services.agent_orchestrator.connections import Tiers, any_tier_healthy, open_tiers
 from services.agent_orchestrator.consistency.checking import Check
 from services.agent_orchestrator.consistency.embedding_repairs import EmbeddingRepairs
 from services.agent_orchestrator.consistency.quarantines import Quarantines
@@ -41,7 +33,6 @@ from services.agent_orchestrator.database import Database, open_database
 from services.agent_orchestrator.deletion.deletions import Deletions
 from services.agent_orchestrator.deletion.store import DeletionStore
 from services.agent_orchestrator.entity_memory.app import EntityMemoryParts, open_entity_memory
-from services.agent_orchestrator.entity_memory.servicer import EntityMemoryServicer
 from services.agent_orchestrator.expansion.expander import Expander
 from services.agent_orchestrator.expansion.formula import Formula
 from services.agent_orchestrator.expansion.query_aware import QueryAware
@@ -62,6 +53,8 @@ from services.agent_orchestrator.search.memory_leg import MemoryLeg
 from services.agent_orchestrator.search.query_embedding import QueryEmbeddings
 from services.agent_orchestrator.search.servicer import SearchServicer
 from services.agent_orchestrator.settings import AgentSettings, SettingError
+from services.agent_orchestrator.spaces.servicer import SpaceServicer
+from services.agent_orchestrator.spaces.store import SpaceStore
 from services.agent_orchestrator.typed_memory.consistency import MemoryInventory
 from services.agent_orchestrator.typed_memory.inference import Inference
 from services.agent_orchestrator.typed_memory.inference_jobs import InferenceJobs
@@ -78,8 +71,7 @@ from services.models.reranking.reranker import PairReranker, Reranker
 from services.postgres.idempotency.store import PostgresKeyStore
 from services.runtime.admission import AdmissionQueue
 from services.runtime.background import in_background
-from services.runtime.channels import OutgoingMetadata, open_channel
-from services.runtime.errors import StoreUnavailableError
+from services.runtime.channels import OutgoingMetadata
 from services.runtime.idempotency import KeyedCalls
 from services.runtime.server import Service
 from services.runtime.settings import RuntimeSettings
@@ -95,6 +87,7 @@ AGENT_SERVICE = "braid.agent.v1.AgentService"
 INGEST_SERVICE = "braid.agent.v1.IngestService"
 JOB_SERVICE = "braid.agent.v1.JobService"
 MODEL_SERVICE = "braid.agent.v1.ModelService"
+SPACE_SERVICE = "braid.agent.v1.SpaceService"
 CONSISTENCY_SERVICE = "braid.agent.v1.ConsistencyService"
 ENTITY_MEMORY_SERVICE = "braid.agent.v1.EntityMemoryService"
 MEMORY_SERVICE = "braid.agent.v1.MemoryService"
@@ -111,7 +104,6 @@ ATOMIC = (
     f"/{ENTITY_MEMORY_SERVICE}/MergeEntities",
     f"/{MEMORY_SERVICE}/StartMemoryInference",
 )
-PROBE_SECONDS = 1.2
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,23 +115,6 @@ class Embedders:
 
     queries: Embedder
     documents: Embedder
-
-
-@dataclass(frozen=True, slots=True)
-class Tiers:
-    """The tiers' clients."""
-
-    vector: VectorTier
-    graph: GraphTier
-    vector_ids: VectorInventory
-    graph_ids: GraphInventory
-    vector_models: VectorModels
-    graph_models: GraphModels
-    searches: ChunkSearches
-    relations: GraphRelations
-    quarantine: GraphQuarantine
-    channels: Mapping[str, grpc.aio.Channel]
-    health: Mapping[str, HealthWatch]
 
 
 @dataclass(frozen=True, slots=True)
@@ -233,15 +208,60 @@ async def open_app(
         keyed = KeyedCalls(
             PostgresKeyStore(database.pool, ATOMIC), keep_seconds=runtime.idempotency_hours * 3600
         )
+        slots = AdmissionQueue(runtime.search_limits())
         services = [
-            _search_service(search, hybrid, AdmissionQueue(runtime.search_limits())),
-            _agent_service(agent),
-            _ingest_service(ingest),
-            _job_service(JobServicer(jobs, watchers)),
-            _consistency_service(_consistency(tiers, database, jobs, embedders.documents)),
-            _model_service(ModelServicer(jobs, tiers.vector_models, embedders.documents.model)),
-            _entity_memory_service(entity_memory.servicer),
-            _memory_service(memories),
+            Service(
+                SEARCH_SERVICE,
+                partial(
+                    search_pb2_grpc.add_SearchServiceServicer_to_server,
+                    SearchServicer(search, hybrid, slots),
+                ),
+                {"ComprehensiveSearch": slots, "ExpandedHybridSearch": slots},
+            ),
+            Service(
+                AGENT_SERVICE, partial(agent_pb2_grpc.add_AgentServiceServicer_to_server, agent)
+            ),
+            Service(
+                INGEST_SERVICE, partial(ingest_pb2_grpc.add_IngestServiceServicer_to_server, ingest)
+            ),
+            Service(
+                JOB_SERVICE,
+                partial(
+                    jobs_pb2_grpc.add_JobServiceServicer_to_server, JobServicer(jobs, watchers)
+                ),
+            ),
+            Service(
+                CONSISTENCY_SERVICE,
+                partial(
+                    consistency_pb2_grpc.add_ConsistencyServiceServicer_to_server,
+                    _consistency(tiers, database, jobs, embedders.documents),
+                ),
+            ),
+            Service(
+                MODEL_SERVICE,
+                partial(
+                    models_pb2_grpc.add_ModelServiceServicer_to_server,
+                    ModelServicer(jobs, tiers.vector_models, embedders.documents.model),
+                ),
+            ),
+            Service(
+                SPACE_SERVICE,
+                partial(
+                    spaces_pb2_grpc.add_SpaceServiceServicer_to_server,
+                    SpaceServicer(SpaceStore(database, turns, jobs), tiers.spaces),
+                ),
+            ),
+            Service(
+                ENTITY_MEMORY_SERVICE,
+                partial(
+                    entity_memory_pb2_grpc.add_EntityMemoryServiceServicer_to_server,
+                    entity_memory.servicer,
+                ),
+            ),
+            Service(
+                MEMORY_SERVICE,
+                partial(memories_pb2_grpc.add_MemoryServiceServicer_to_server, memories),
+            ),
         ]
         services = [replace(service, keyed=keyed) for service in services]
         listener = Listener(settings.database(), JOB_CHANGED, watchers.wake)
@@ -255,54 +275,6 @@ async def open_app(
             "schema": SchemaProbe(database.pool).check,
         }
         yield App(services, probes)
-
-
-@asynccontextmanager
-async def open_tiers(settings: AgentSettings, runtime: RuntimeSettings) -> AsyncIterator[Tiers]:
-    """Yields clients of the tiers, closed when the block is left."""
-    size = runtime.max_message_bytes
-    async with (
-        open_channel(settings.vector_target, max_message_bytes=size, security=runtime) as vector,
-        open_channel(settings.graph_target, max_message_bytes=size, security=runtime) as graph,
-        HealthWatch(vector) as vector_health,
-        HealthWatch(graph) as graph_health,
-    ):
-        outgoing = OutgoingMetadata.of(runtime)
-        yield Tiers(
-            VectorTier(
-                vector,
-                outgoing,
-                vector_health,
-                read_seconds=settings.read_seconds,
-                write_seconds=settings.write_seconds,
-            ),
-            GraphTier(graph, outgoing, graph_health, write_seconds=settings.write_seconds),
-            VectorInventory(vector, outgoing, seconds=settings.read_seconds),
-            GraphInventory(
-                graph,
-                outgoing,
-                seconds=settings.read_seconds,
-                write_seconds=settings.write_seconds,
-            ),
-            VectorModels(vector, outgoing, seconds=settings.write_seconds),
-            GraphModels(graph, outgoing, seconds=settings.write_seconds),
-            ChunkSearches(vector, outgoing, seconds=settings.read_seconds),
-            GraphRelations(
-                graph,
-                outgoing,
-                graph_health,
-                read_seconds=settings.read_seconds,
-                write_seconds=settings.write_seconds,
-            ),
-            GraphQuarantine(
-                graph,
-                outgoing,
-                seconds=settings.read_seconds,
-                write_seconds=settings.write_seconds,
-            ),
-            {"vector": vector, "graph": graph},
-            {"vector": vector_health, "graph": graph_health},
-        )
 
 
 def build_expander(settings: AgentSettings, tiers: Tiers) -> Expander:
@@ -464,13 +436,6 @@ def _language_model(options: AgentOptions, throttles: Sequence[Throttle]) -> Lan
     return build_language_model(configured[0], throttles[0]) if configured else None
 
 
-def _agent_service(servicer: AgentServicer) -> Service:
-    return Service(
-        AGENT_SERVICE,
-        lambda server: agent_pb2_grpc.add_AgentServiceServicer_to_server(servicer, server),
-    )
-
-
 def _memories(
     tiers: Tiers, database: Database, jobs: JobStore, reranking: Reranking, *, names_spaces: bool
 ) -> MemoryServicer:
@@ -486,74 +451,3 @@ def _memories(
         tiers.relations,
         names_spaces=names_spaces,
     )
-
-
-def _search_service(
-    search: ComprehensiveSearch, hybrid: ExpandedHybrid, slots: AdmissionQueue
-) -> Service:
-    servicer = SearchServicer(search, hybrid, slots)
-    return Service(
-        SEARCH_SERVICE,
-        lambda server: search_pb2_grpc.add_SearchServiceServicer_to_server(servicer, server),
-        {"ComprehensiveSearch": slots, "ExpandedHybridSearch": slots},
-    )
-
-
-def _ingest_service(servicer: IngestServicer) -> Service:
-    return Service(
-        INGEST_SERVICE,
-        lambda server: ingest_pb2_grpc.add_IngestServiceServicer_to_server(servicer, server),
-    )
-
-
-def _job_service(servicer: JobServicer) -> Service:
-    return Service(
-        JOB_SERVICE,
-        lambda server: jobs_pb2_grpc.add_JobServiceServicer_to_server(servicer, server),
-    )
-
-
-def _consistency_service(servicer: ConsistencyServicer) -> Service:
-    return Service(
-        CONSISTENCY_SERVICE,
-        lambda server: consistency_pb2_grpc.add_ConsistencyServiceServicer_to_server(
-            servicer, server
-        ),
-    )
-
-
-def _model_service(servicer: ModelServicer) -> Service:
-    return Service(
-        MODEL_SERVICE,
-        lambda server: models_pb2_grpc.add_ModelServiceServicer_to_server(servicer, server),
-    )
-
-
-def _entity_memory_service(servicer: EntityMemoryServicer) -> Service:
-    return Service(
-        ENTITY_MEMORY_SERVICE,
-        lambda server: entity_memory_pb2_grpc.add_EntityMemoryServiceServicer_to_server(
-            servicer, server
-        ),
-    )
-
-
-def _memory_service(servicer: MemoryServicer) -> Service:
-    return Service(
-        MEMORY_SERVICE,
-        lambda server: memories_pb2_grpc.add_MemoryServiceServicer_to_server(servicer, server),
-    )
-
-
-def any_tier_healthy(channels: Mapping[str, grpc.aio.Channel]) -> Probe:
-    """Returns a probe that is healthy while at least one tier is: every search can then be answered."""
-
-    async def probe() -> None:
-        answers = await asyncio.gather(
-            *(check_serving(channel, name, PROBE_SECONDS) for name, channel in channels.items()),
-            return_exceptions=True,
-        )
-        if all(isinstance(answer, BaseException) for answer in answers):
-            raise StoreUnavailableError("every tier")
-
-    return probe

@@ -6,9 +6,9 @@ from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from functools import partial
 
-from services.agent_orchestrator.app import PROBE_SECONDS, Tiers, open_tiers
 from services.agent_orchestrator.clients.space_models import SpaceModels
 from services.agent_orchestrator.clients.tiers import check_serving
+from services.agent_orchestrator.connections import PROBE_SECONDS, Tiers, open_tiers
 from services.agent_orchestrator.database import Database, open_database
 from services.agent_orchestrator.deletion.deletions import DeletionTask
 from services.agent_orchestrator.deletion.store import DELETE, DeletionStore
@@ -41,6 +41,8 @@ from services.agent_orchestrator.model_migration.reembedding import Reembedding
 from services.agent_orchestrator.model_migration.reextraction import Reextraction
 from services.agent_orchestrator.model_migration.servicer import REEMBED, REEXTRACT
 from services.agent_orchestrator.settings import AgentSettings
+from services.agent_orchestrator.spaces.deletion import SpaceDeletion
+from services.agent_orchestrator.spaces.store import DELETE_SPACE, SpaceStore
 from services.agent_orchestrator.typed_memory.inference import Inference
 from services.agent_orchestrator.typed_memory.inference_jobs import INFER, InferenceTask
 from services.agent_orchestrator.typed_memory.memories import Memories
@@ -98,12 +100,16 @@ def _handlers(
     tiers: Tiers, database: Database, turns: TurnQueue, work: WorkStore
 ) -> Mapping[str, Handler]:
     """Returns the handlers of jobs that are not uploads, by kind."""
-    deletions = DeletionStore(database, turns, JobStore(database, turns))
+    jobs = JobStore(database, turns)
+    deletions = DeletionStore(database, turns, jobs)
     store = MemoryStore(database)
     memories = Memories(store, tiers.vector, tiers.graph, tiers.relations)
     inference = Inference(store, memories, tiers.searches, tiers.relations)
     return {
         DELETE: DeletionTask(deletions, tiers.vector, tiers.graph_ids).run,
+        DELETE_SPACE: SpaceDeletion(
+            SpaceStore(database, turns, jobs), tiers.spaces, store.partitions
+        ).run,
         INFER: InferenceTask(inference, partial(work.others_waiting, TASK)).run,
     }
 

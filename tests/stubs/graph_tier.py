@@ -334,6 +334,16 @@ class GraphDeletionStub(deletion_pb2_grpc.GraphDeletionServiceServicer):
             deleted_episode_count=count, deleted_mention_count=2 * count, deleted_entity_count=count
         )
 
+    async def DeleteSpaceGraph(
+        self, request: deletion_pb2.DeleteSpaceGraphRequest, context: Any
+    ) -> deletion_pb2.DeleteSpaceGraphResponse:
+        await self.tier.script.note("DeleteSpaceGraph", request)
+        space = current_call().space
+        gone = [key for key in self.tier.episodes if key[0] == space]
+        for key in gone:
+            del self.tier.episodes[key]
+        return deletion_pb2.DeleteSpaceGraphResponse(deleted_episode_count=len(gone))
+
 
 def stored_episodes(tier: GraphStub) -> list[ingest_pb2.EpisodeInput]:
     """Returns the episodes of the caller's space."""

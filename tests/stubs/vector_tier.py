@@ -187,6 +187,17 @@ class VectorDeletionStub(deletion_pb2_grpc.DocumentDeletionServiceServicer):
         self.tier.deletions[request.deletion_id] = answer
         return answer
 
+    async def DeleteSpaceDocuments(
+        self, request: deletion_pb2.DeleteSpaceDocumentsRequest, context: Any
+    ) -> deletion_pb2.DeleteSpaceDocumentsResponse:
+        await self.tier.script.note("DeleteSpaceDocuments", request)
+        space = current_call().space
+        gone = [key for key in self.tier.documents if key[0] == space]
+        chunks = sum(len(self.tier.documents.pop(key).chunks) for key in gone)
+        return deletion_pb2.DeleteSpaceDocumentsResponse(
+            deleted_version_count=len(gone), deleted_chunk_count=chunks
+        )
+
 
 @dataclass
 class VectorInventoryStub(inventory_pb2_grpc.InventoryServiceServicer):

@@ -24,6 +24,8 @@ from braid.agent.v1 import models_pb2 as agent_models_pb2
 from braid.agent.v1 import models_pb2_grpc as agent_models_pb2_grpc
 from braid.agent.v1 import search_pb2 as agent_search_pb2
 from braid.agent.v1 import search_pb2_grpc as agent_search_pb2_grpc
+from braid.agent.v1 import spaces_pb2 as agent_spaces_pb2
+from braid.agent.v1 import spaces_pb2_grpc as agent_spaces_pb2_grpc
 from braid.common.v1 import reranking_pb2 as common_reranking_pb2
 from braid.common.v1 import retrieval_pb2 as common_retrieval_pb2
 from braid.graph.v1 import corrections_pb2 as graph_corrections_pb2
@@ -665,6 +667,35 @@ class Calls(Connection):
         request = agent_models_pb2.StartReextractionRequest()
         answer: agent_models_pb2.StartReextractionResponse = await self._call(
             "agent", agent_models_pb2_grpc.ModelServiceStub, "StartReextraction", request, timeout
+        )
+        return answer
+
+    async def get_space_usage(
+        self, *, timeout: float | None = None
+    ) -> agent_spaces_pb2.GetSpaceUsageResponse:
+        """Counts what the space contains in each store, with all its users' conversations and memories, and
+        its unfinished work. UNAVAILABLE unless every store answers."""
+        request = agent_spaces_pb2.GetSpaceUsageRequest()
+        answer: agent_spaces_pb2.GetSpaceUsageResponse = await self._call(
+            "agent", agent_spaces_pb2_grpc.SpaceServiceStub, "GetSpaceUsage", request, timeout
+        )
+        return answer
+
+    async def delete_space(
+        self, confirm: str, *, timeout: float | None = None
+    ) -> agent_spaces_pb2.DeleteSpaceResponse:
+        """Deletes everything that the space contains in each store, with all its users' conversations and
+        memories, as a job of kind DELETE_SPACE, whose `removed` is the receipt. Nothing of it can be
+        restored. Uploads that are accepted meanwhile are read afterwards; the job itself is kept like other
+        ended jobs. Returns the running job if there is one. Reason WRONG_STATE while other jobs of the
+        space are unfinished.
+
+        Args:
+            confirm: The id of the caller's space, as a confirmation; INVALID_ARGUMENT for another one.
+        """
+        request = agent_spaces_pb2.DeleteSpaceRequest(confirm=confirm)
+        answer: agent_spaces_pb2.DeleteSpaceResponse = await self._call(
+            "agent", agent_spaces_pb2_grpc.SpaceServiceStub, "DeleteSpace", request, timeout
         )
         return answer
 

@@ -29,6 +29,8 @@ class BlockingCalls(Blocking):
     get_embedding_models = call(Calls.get_embedding_models)
     reembed_space = call(Calls.reembed_space)
     reextract_space = call(Calls.reextract_space)
+    get_space_usage = call(Calls.get_space_usage)
+    delete_space = call(Calls.delete_space)
     save_memory_entity = call(Calls.save_memory_entity)
     save_memory_relationship = call(Calls.save_memory_relationship)
     save_memory_turn = call(Calls.save_memory_turn)

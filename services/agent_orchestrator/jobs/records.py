@@ -132,6 +132,7 @@ JOB_KINDS = {
     "reembed": jobs_pb2.JOB_KIND_REEMBED,
     "reextract": jobs_pb2.JOB_KIND_REEXTRACT,
     "infer": jobs_pb2.JOB_KIND_INFER,
+    "delete_space": jobs_pb2.JOB_KIND_DELETE_SPACE,
 }
 KIND_NAMES = {kind: name for name, kind in JOB_KINDS.items()}
 _UNITS = {

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from itertools import permutations
 from typing import Any
 
@@ -98,6 +99,8 @@ async def _stack(
                 yield stack, people, http
 
 
+# The names of operations that delete all data of a space.
+_OF_SPACE = ("DeleteSpace", "space")
 # An administrator's check of a space counts what all of its users have stored.
 _COUNTING_ALL_USERS = (
     "rpc braid.agent.v1.ConsistencyService/CheckConsistency",
@@ -229,7 +232,7 @@ class Trial:
         self._found.add(Leak(operation.name, actor.name, victim.name, what))
 
     async def _call(self, operation: Operation, actor: Person, given: Given) -> Outcome:
-        outcome = await outcome_of(operation, actor, given)
+        outcome = await outcome_of(operation, actor, replace(given, space=actor.space))
         if operation.changes:
             self._written[actor.space] |= {given.id, given.words, given.words.partition(" ")[0]}
         if outcome.accepted:
@@ -282,15 +285,22 @@ class Trial:
                 self._found.add(Leak(operation.name, actor.name, victim, what))
 
 
-def _order(operation: Operation) -> tuple[bool, bool, bool, bool]:
-    """Returns the sort key of an operation: reads come first, then changes.
+def _order(operation: Operation) -> tuple[bool, ...]:
+    """Returns the sort key of an operation: reads come first, then changes, and deletions of whole spaces last.
 
     Changes without ids come last, because they affect all of a caller's data. Operations that create things with a
     given id come after those that look things up by id, because afterwards others' ids exist in the caller's space.
     Relations between a caller's chunks come before the chunks are deleted.
     """
     name = operation.name.rpartition("/")[2]
-    return operation.changes, not operation.takes_ids, name.startswith(_ADDS), name != _JOINS
+    of_space = operation.changes and name.startswith(_OF_SPACE)
+    return (
+        operation.changes,
+        of_space,
+        not operation.takes_ids,
+        name.startswith(_ADDS),
+        name != _JOINS,
+    )
 
 
 def _shown(outcome: Outcome) -> str:

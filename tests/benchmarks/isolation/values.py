@@ -43,12 +43,13 @@ OTHERS = ("x", "RELATED", "note", "0" * 64, INSTANT, "1")
 class Given:
     """The values of a request: an id for all its ids, and words for its texts and names.
 
-    `second_id` is for requests with two ids.
+    `second_id` is for requests with two ids, `space` for those that confirm the caller's own space.
     """
 
     id: str
     words: str
     second_id: str = ""
+    space: str = "own"
 
     @property
     def second(self) -> str:
@@ -78,6 +79,8 @@ def text_for(name: str, given: Given, attempt: int = 0) -> str:
     if attempt == 0:
         if is_id(name):
             return given.id
+        if name == "confirm":
+            return given.space
         return given.words if is_words(name) else _SAMPLES.get(name, OTHERS[0])
     # A self-made id, which depends only on the request.
     own = str(uuid.uuid5(uuid.NAMESPACE_URL, f"{given.id} {name}"))

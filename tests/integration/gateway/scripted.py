@@ -19,6 +19,7 @@ from braid.agent.v1 import (
     memories_pb2,
     models_pb2,
     search_pb2,
+    spaces_pb2,
 )
 from braid.graph.v1 import ingest_pb2 as graph_ingest_pb2
 from braid.graph.v1 import query_pb2
@@ -42,6 +43,7 @@ CONTRACTS = (
     vector_pb2,
     consistency_pb2,
     models_pb2,
+    spaces_pb2,
 )
 AGENT = (
     "braid.agent.v1.AgentService",
@@ -52,6 +54,7 @@ AGENT = (
     "braid.agent.v1.JobService",
     "braid.agent.v1.ConsistencyService",
     "braid.agent.v1.ModelService",
+    "braid.agent.v1.SpaceService",
 )
 VECTOR = ("braid.vector.v1.VectorSearchService", "braid.vector.v1.DocumentService")
 GRAPH = ("braid.graph.v1.GraphQueryService", "braid.graph.v1.GraphIngestService")

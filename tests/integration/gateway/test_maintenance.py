@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from braid.agent.v1 import consistency_pb2, ingest_pb2, jobs_pb2, models_pb2
+import json
+
+from braid.agent.v1 import consistency_pb2, ingest_pb2, jobs_pb2, models_pb2, spaces_pb2
+from gateway.cli.exit_codes import ExitCode
 from tests.integration.gateway.command import braid
 from tests.integration.gateway.conftest import Served
 from tests.integration.gateway.samples import JOB_ID
@@ -151,3 +154,47 @@ async def test_model_migrations_return_their_jobs(served: Served) -> None:
         "configured_embedding_model": "newer",
     }
     assert "SUCCEEDED" in (await braid(served, "space", "reembed")).out
+
+
+USAGE = spaces_pb2.GetSpaceUsageResponse(
+    space="local",
+    stored=[
+        spaces_pb2.StoredRows(
+            store=jobs_pb2.STORE_ORCHESTRATOR, kind=jobs_pb2.ROW_KIND_MEMORIES, count=7
+        )
+    ],
+    unfinished_job_count=2,
+)
+
+
+async def test_the_usage_of_a_space_is_returned_by_store_and_kind(served: Served) -> None:
+    served.script.answer("GetSpaceUsage", USAGE)
+    assert (await served.http.get("/api/space")).json() == {
+        "space": "local",
+        "stored": [{"store": "orchestrator", "kind": "memories", "count": 7}],
+        "jobs_unfinished": 2,
+        "documents_dead": 0,
+    }
+    shown = await braid(served, "space", "usage")
+    assert "memories" in shown.out
+    as_json = json.loads((await braid(served, "space", "usage", "--json")).out)
+    assert as_json["stored"][0]["count"] == 7
+
+
+async def test_the_deletion_of_a_space_is_a_job_whose_receipt_the_command_shows(
+    served: Served,
+) -> None:
+    served.script.answer("DeleteSpace", spaces_pb2.DeleteSpaceResponse(job=RUNNING))
+    served.script.answer("GetJob", jobs_pb2.GetJobResponse(job=DONE))
+    response = await served.http.delete("/api/space?confirm=local")
+    assert (response.status_code, response.headers["location"]) == (202, f"/api/jobs/{JOB_ID}")
+    deleted = await braid(served, "space", "delete", "local")
+    assert (deleted.code, "episodes" in deleted.out) == (0, True)
+    sent = [seen.messages[0] for seen in served.script.seen if seen.method.endswith("/DeleteSpace")]
+    assert [request.confirm for request in sent] == ["local", "local"]
+
+
+async def test_the_deletion_of_a_space_needs_its_id(served: Served) -> None:
+    response = await served.http.delete("/api/space")
+    assert (response.status_code, response.json()["fields"][0]["field"]) == (422, "confirm")
+    assert (await braid(served, "space", "delete")).code == ExitCode.USAGE

@@ -21,6 +21,7 @@ from braid.agent.v1 import (
     jobs_pb2_grpc,
     memories_pb2_grpc,
     models_pb2_grpc,
+    spaces_pb2_grpc,
 )
 from braid.graph.v1 import ingest_pb2_grpc as graph_ingest_grpc
 from braid.graph.v1 import query_pb2_grpc
@@ -86,6 +87,7 @@ class World:
     consistency: consistency_pb2_grpc.ConsistencyServiceStub = field(init=False)
     models: models_pb2_grpc.ModelServiceStub = field(init=False)
     memories: memories_pb2_grpc.MemoryServiceStub = field(init=False)
+    spaces: spaces_pb2_grpc.SpaceServiceStub = field(init=False)
     chunks: search_pb2_grpc.VectorSearchServiceStub = field(init=False)
     facts: query_pb2_grpc.GraphQueryServiceStub = field(init=False)
     findings: graph_ingest_grpc.GraphIngestServiceStub = field(init=False)
@@ -105,6 +107,7 @@ class World:
         self.consistency = consistency_pb2_grpc.ConsistencyServiceStub(channel)
         self.models = models_pb2_grpc.ModelServiceStub(channel)
         self.memories = memories_pb2_grpc.MemoryServiceStub(channel)
+        self.spaces = spaces_pb2_grpc.SpaceServiceStub(channel)
 
     async def start_worker(self, stack: AsyncExitStack, models: Models | None = None) -> None:
         """Starts a worker."""

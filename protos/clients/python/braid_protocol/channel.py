@@ -5,7 +5,14 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
-from braid.agent.v1 import agent_pb2, consistency_pb2, entity_memory_pb2, jobs_pb2, memories_pb2
+from braid.agent.v1 import (
+    agent_pb2,
+    consistency_pb2,
+    entity_memory_pb2,
+    jobs_pb2,
+    memories_pb2,
+    spaces_pb2,
+)
 from braid.agent.v1 import ingest_pb2 as agent_ingest
 from braid.agent.v1 import models_pb2 as agent_models
 from braid.agent.v1 import search_pb2 as agent_search
@@ -35,6 +42,7 @@ CONTRACTS: tuple[FileDescriptor, ...] = (
     agent_models.DESCRIPTOR,
     agent_search.DESCRIPTOR,
     memories_pb2.DESCRIPTOR,
+    spaces_pb2.DESCRIPTOR,
     embeddings_pb2.DESCRIPTOR,
     graph_ingest.DESCRIPTOR,
     graph_inventory.DESCRIPTOR,

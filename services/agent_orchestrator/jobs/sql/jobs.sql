@@ -17,7 +17,7 @@ from job where state in ('queued', 'running') group by space
 -- name: cancel_job
 -- Ends a job that has not ended, except a deletion, which must complete. Searchable documents still go to the graph.
 update job set state = 'cancelled', read = true, waiting_for = '', end_time = now(), update_time = now()
-where space = $1 and id = $2 and kind <> 'delete' and state in ('queued', 'running') returning *
+where space = $1 and id = $2 and kind not in ('delete', 'delete_space') and state in ('queued', 'running') returning *
 
 -- name: count_dead
 -- The number of a space's failures since a time, without those that are being retried.

@@ -14,11 +14,11 @@ language sql immutable as $$
   select coalesce(named_document(p_upload) = p_document, true)
 $$;
 
--- The number of a space's first deletion that is not through the vector tier: uploads after it wait.
+-- The number of a space's first deletion that is not through the vector tier, or of the space's own: uploads after it wait.
 create or replace function first_deletion(p_space text) returns bigint
 language sql stable as $$
   select coalesce(min(number), 9223372036854775807) from job
-  where space = p_space and kind = 'delete' and state in ('queued', 'running') and progress is null
+  where space = p_space and kind in ('delete', 'delete_space') and state in ('queued', 'running') and progress is null
 $$;
 
 -- Whether a document on its way to the graph waits for its deletion there: it was accepted after it.

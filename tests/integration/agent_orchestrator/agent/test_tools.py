@@ -26,8 +26,8 @@ from services.agent_orchestrator.app import (
     build_expander,
     build_reranking,
     build_search,
-    open_tiers,
 )
+from services.agent_orchestrator.connections import open_tiers
 from services.agent_orchestrator.search.expanded_hybrid import ExpandedHybrid
 from services.agent_orchestrator.search.memory_leg import MemoryLeg
 from services.runtime.channels import OutgoingMetadata

@@ -33,6 +33,7 @@ NOUNS = {"space quarantine"}
 VIEWS = {
     *("graph entities", "graph neighborhood", "graph history"),
     *("graph snapshot", "graph diff", "graph paths"),
+    "space usage",
     *("documents versions", "jobs dead", "memory dead", "memories stats", "memories types"),
 }
 # `braid mcp` speaks MCP on its standard output.

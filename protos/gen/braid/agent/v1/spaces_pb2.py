@@ -28,7 +28,7 @@ from braid.common.v1 import options_pb2 as braid_dot_common_dot_v1_dot_options__
 from buf.validate import validate_pb2 as buf_dot_validate_dot_validate__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1b\x62raid/agent/v1/spaces.proto\x12\x0e\x62raid.agent.v1\x1a\x19\x62raid/agent/v1/jobs.proto\x1a\x1a\x62raid/common/v1/json.proto\x1a\x1d\x62raid/common/v1/options.proto\x1a\x1b\x62uf/validate/validate.proto\"\x16\n\x14GetSpaceUsageRequest\"\xcc\x01\n\x15GetSpaceUsageResponse\x12\r\n\x05space\x18\x01 \x01(\t\x12*\n\x06stored\x18\x02 \x03(\x0b\x32\x1a.braid.agent.v1.StoredRows\x12\x33\n\x14unfinished_job_count\x18\x03 \x01(\x03\x42\x15\xda\xda\x18\x11\n\x0fjobs_unfinished\x12\x31\n\x13\x64\x65\x61\x64_document_count\x18\x04 \x01(\x03\x42\x14\xda\xda\x18\x10\n\x0e\x64ocuments_dead:\x10\xe2\xda\x18\x0c\n\nSpaceUsage\"v\n\nStoredRows\x12$\n\x05store\x18\x01 \x01(\x0e\x32\x15.braid.agent.v1.Store\x12%\n\x04kind\x18\x02 \x01(\x0e\x32\x17.braid.agent.v1.RowKind\x12\r\n\x05\x63ount\x18\x03 \x01(\x03:\x0c\xe2\xda\x18\x08\n\x06Stored\"A\n\x12\x44\x65leteSpaceRequest\x12+\n\x05space\x18\x01 \x01(\tB\x1c\xbaH\x19r\x17\x32\x15^[A-Za-z0-9_-]{1,64}$\"7\n\x13\x44\x65leteSpaceResponse\x12 \n\x03job\x18\x01 \x01(\x0b\x32\x13.braid.agent.v1.Job2\x99\x02\n\x0cSpaceService\x12\x82\x01\n\rGetSpaceUsage\x12$.braid.agent.v1.GetSpaceUsageRequest\x1a%.braid.agent.v1.GetSpaceUsageResponse\"$\x90\x02\x01\xc8\xda\x18\x01\xfa\xda\x18\x19\n\n/api/space2\x0bmaintenance\x12\x83\x01\n\x0b\x44\x65leteSpace\x12\".braid.agent.v1.DeleteSpaceRequest\x1a#.braid.agent.v1.DeleteSpaceResponse\"+\x90\x02\x02\xc8\xda\x18\x03\xd0\xda\x18\x04\xfa\xda\x18\x1c*\n/api/space2\x0bmaintenance@\xca\x01\x62\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1b\x62raid/agent/v1/spaces.proto\x12\x0e\x62raid.agent.v1\x1a\x19\x62raid/agent/v1/jobs.proto\x1a\x1a\x62raid/common/v1/json.proto\x1a\x1d\x62raid/common/v1/options.proto\x1a\x1b\x62uf/validate/validate.proto\"\x16\n\x14GetSpaceUsageRequest\"\xcc\x01\n\x15GetSpaceUsageResponse\x12\r\n\x05space\x18\x01 \x01(\t\x12*\n\x06stored\x18\x02 \x03(\x0b\x32\x1a.braid.agent.v1.StoredRows\x12\x33\n\x14unfinished_job_count\x18\x03 \x01(\x03\x42\x15\xda\xda\x18\x11\n\x0fjobs_unfinished\x12\x31\n\x13\x64\x65\x61\x64_document_count\x18\x04 \x01(\x03\x42\x14\xda\xda\x18\x10\n\x0e\x64ocuments_dead:\x10\xe2\xda\x18\x0c\n\nSpaceUsage\"v\n\nStoredRows\x12$\n\x05store\x18\x01 \x01(\x0e\x32\x15.braid.agent.v1.Store\x12%\n\x04kind\x18\x02 \x01(\x0e\x32\x17.braid.agent.v1.RowKind\x12\r\n\x05\x63ount\x18\x03 \x01(\x03:\x0c\xe2\xda\x18\x08\n\x06Stored\"0\n\x12\x44\x65leteSpaceRequest\x12\x1a\n\x07\x63onfirm\x18\x01 \x01(\tB\t\xbaH\x06r\x04\x10\x01\x18@\"7\n\x13\x44\x65leteSpaceResponse\x12 \n\x03job\x18\x01 \x01(\x0b\x32\x13.braid.agent.v1.Job2\x99\x02\n\x0cSpaceService\x12\x82\x01\n\rGetSpaceUsage\x12$.braid.agent.v1.GetSpaceUsageRequest\x1a%.braid.agent.v1.GetSpaceUsageResponse\"$\x90\x02\x01\xc8\xda\x18\x01\xfa\xda\x18\x19\n\n/api/space2\x0bmaintenance\x12\x83\x01\n\x0b\x44\x65leteSpace\x12\".braid.agent.v1.DeleteSpaceRequest\x1a#.braid.agent.v1.DeleteSpaceResponse\"+\x90\x02\x02\xc8\xda\x18\x03\xd0\xda\x18\x04\xfa\xda\x18\x1c*\n/api/space2\x0bmaintenance@\xca\x01\x62\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -43,8 +43,8 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_GETSPACEUSAGERESPONSE']._serialized_options = b'\342\332\030\014\n\nSpaceUsage'
   _globals['_STOREDROWS']._loaded_options = None
   _globals['_STOREDROWS']._serialized_options = b'\342\332\030\010\n\006Stored'
-  _globals['_DELETESPACEREQUEST'].fields_by_name['space']._loaded_options = None
-  _globals['_DELETESPACEREQUEST'].fields_by_name['space']._serialized_options = b'\272H\031r\0272\025^[A-Za-z0-9_-]{1,64}$'
+  _globals['_DELETESPACEREQUEST'].fields_by_name['confirm']._loaded_options = None
+  _globals['_DELETESPACEREQUEST'].fields_by_name['confirm']._serialized_options = b'\272H\006r\004\020\001\030@'
   _globals['_SPACESERVICE'].methods_by_name['GetSpaceUsage']._loaded_options = None
   _globals['_SPACESERVICE'].methods_by_name['GetSpaceUsage']._serialized_options = b'\220\002\001\310\332\030\001\372\332\030\031\n\n/api/space2\013maintenance'
   _globals['_SPACESERVICE'].methods_by_name['DeleteSpace']._loaded_options = None
@@ -56,9 +56,9 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_STOREDROWS']._serialized_start=393
   _globals['_STOREDROWS']._serialized_end=511
   _globals['_DELETESPACEREQUEST']._serialized_start=513
-  _globals['_DELETESPACEREQUEST']._serialized_end=578
-  _globals['_DELETESPACERESPONSE']._serialized_start=580
-  _globals['_DELETESPACERESPONSE']._serialized_end=635
-  _globals['_SPACESERVICE']._serialized_start=638
-  _globals['_SPACESERVICE']._serialized_end=919
+  _globals['_DELETESPACEREQUEST']._serialized_end=561
+  _globals['_DELETESPACERESPONSE']._serialized_start=563
+  _globals['_DELETESPACERESPONSE']._serialized_end=618
+  _globals['_SPACESERVICE']._serialized_start=621
+  _globals['_SPACESERVICE']._serialized_end=902
 # @@protoc_insertion_point(module_scope)

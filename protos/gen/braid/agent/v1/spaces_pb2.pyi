@@ -108,17 +108,17 @@ class DeleteSpaceRequest(_message.Message):
 
     DESCRIPTOR: _descriptor.Descriptor
 
-    SPACE_FIELD_NUMBER: _builtins.int
-    space: _builtins.str
+    CONFIRM_FIELD_NUMBER: _builtins.int
+    confirm: _builtins.str
     """The id of the caller's space, as a confirmation; INVALID_ARGUMENT for another one."""
     def __init__(
         self,
         *,
-        space: _builtins.str = ...,
+        confirm: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["space", b"space"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["confirm", b"confirm"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

@@ -17,7 +17,7 @@ READING = {
     *("/api/chat", "/api/chat/{run_id}/cancel", "/v1/chat/completions", "/v1/responses"),
 }
 ADMINISTERING = {
-    *("/api/consistency", "/api/reembed", "/api/reextract"),
+    *("/api/consistency", "/api/reembed", "/api/reextract", "/api/space"),
     *("/api/quarantines/{quarantine_id}", "/api/quarantines/{quarantine_id}/restore"),
 }
 PROBES = {"/healthz", "/readyz"}

@@ -1,0 +1,81 @@
+"""Counts and deletes what both tiers have of a space."""
+
+from __future__ import annotations
+
+import asyncio
+
+import grpc
+
+from braid.graph.internal.v1 import deletion_pb2 as graph_deletion_pb2
+from braid.graph.internal.v1 import deletion_pb2_grpc as graph_deletion_grpc
+from braid.graph.v1 import query_pb2, query_pb2_grpc
+from braid.vector.internal.v1 import deletion_pb2, deletion_pb2_grpc
+from braid.vector.v1 import documents_pb2, documents_pb2_grpc
+from services.agent_orchestrator.clients.calls import Calls
+from services.runtime.channels import OutgoingMetadata
+
+POSTGRESQL = "postgresql"
+NEO4J = "neo4j"
+# Deleting many rows may take several times as long as a batch of writes; repeated after its deadline, it goes on.
+_PATIENCE = 5
+
+Rows = list[tuple[str, str, int]]
+
+
+class SpaceTiers:
+    """Calls both tiers on behalf of the current call. Failures are `BraidError`s."""
+
+    def __init__(
+        self,
+        vector: grpc.aio.Channel,
+        graph: grpc.aio.Channel,
+        outgoing: OutgoingMetadata,
+        *,
+        read_seconds: float,
+        write_seconds: float,
+    ) -> None:
+        self._documents = documents_pb2_grpc.DocumentServiceStub(vector)
+        self._document_deletion = deletion_pb2_grpc.DocumentDeletionServiceStub(vector)
+        self._query = query_pb2_grpc.GraphQueryServiceStub(graph)
+        self._graph_deletion = graph_deletion_grpc.GraphDeletionServiceStub(graph)
+        self._reads = Calls(outgoing, read_seconds)
+        self._writes = Calls(outgoing, write_seconds)
+
+    async def usage(self) -> Rows:
+        """Returns what the space has: store, kind, count."""
+        documents, nodes = await asyncio.gather(
+            self._reads.call(self._documents.GetVectorStats, documents_pb2.GetVectorStatsRequest()),
+            self._reads.call(self._query.GetGraphStats, query_pb2.GetGraphStatsRequest()),
+        )
+        return [
+            (POSTGRESQL, "documents", documents.document_count),
+            (POSTGRESQL, "chunks", documents.chunk_count),
+            (NEO4J, "episodes", nodes.episode_count),
+            (NEO4J, "facts", nodes.fact_count),
+            (NEO4J, "local_facts", nodes.local_fact_count),
+            (NEO4J, "entities", nodes.entity_count),
+        ]
+
+    async def delete(self, deletion_id: str) -> Rows:
+        """Deletes everything of the space, idempotent by `deletion_id`; returns what went: store, kind, count."""
+        vector = await self._writes.call(
+            self._document_deletion.DeleteSpaceDocuments,
+            deletion_pb2.DeleteSpaceDocumentsRequest(deletion_id=deletion_id),
+            patience=_PATIENCE,
+        )
+        graph = await self._writes.call(
+            self._graph_deletion.DeleteSpaceGraph,
+            graph_deletion_pb2.DeleteSpaceGraphRequest(deletion_id=deletion_id),
+            patience=_PATIENCE,
+        )
+        return [
+            (POSTGRESQL, "versions", vector.deleted_version_count),
+            (POSTGRESQL, "chunks", vector.deleted_chunk_count),
+            (NEO4J, "episodes", graph.deleted_episode_count),
+            (NEO4J, "facts", graph.deleted_fact_count),
+            (NEO4J, "local_facts", graph.deleted_local_fact_count),
+            (NEO4J, "mentions", graph.deleted_mention_count),
+            (NEO4J, "entities", graph.deleted_entity_count),
+            (NEO4J, "findings", graph.deleted_finding_count),
+            (NEO4J, "fact_versions", graph.deleted_fact_version_count),
+        ]

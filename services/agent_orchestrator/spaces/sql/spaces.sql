@@ -1,0 +1,45 @@
+-- name: delete_space_rows
+-- Deletes all rows of a space, except the job that deletes it and later ones; returns how many of each kind. Needs the scope of
+-- the space.
+with conversations as (delete from conversation where space = $1 returning message_count),
+runs as (delete from agent_run where space = $1 and conversation_id is null),
+memories as (delete from memory where space = $1 returning id),
+sessions as (delete from closed_session where space = $1),
+leases as (delete from memory_session_lease where space = $1),
+types as (delete from memory_type where space = $1),
+relationships as (delete from memory_relationship where space = $1 returning delete_time),
+entities as (delete from memory_entity where space = $1 returning type, delete_time),
+writes as (delete from memory_write where space = $1),
+keys as (delete from idempotency_key where space = $1),
+seen as (delete from seen_graph where space = $1),
+documents as (delete from document where space = $1),
+jobs as (delete from job where space = $1 and number < $2 returning id)
+select
+  (select count(*) from conversations) as conversations,
+  (select coalesce(sum(message_count), 0) from conversations) as messages,
+  (select count(*) from memories) as memories,
+  (select count(*) from entities where type <> 'self' and delete_time is null) as memory_entities,
+  (select count(*) from relationships where delete_time is null) as memory_relationships,
+  (select count(*) from jobs) as jobs
+
+-- name: other_space_work
+-- Number of a space's jobs that have not ended and of its documents that wait for the graph, without a deletion of the space.
+select
+  (select count(*) from job where space = $1 and kind <> 'delete_space' and state in ('queued', 'running') and number < $2)
+  + (select count(*) from document where space = $1)
+
+-- name: see_space
+-- Lets the transaction see the rows of all users of a space.
+select set_config('braid.space', $1, true), set_config('braid.user', '', true), set_config('braid.memory_scope', 'space', true)
+
+-- name: space_rows
+-- Number of a space's rows of each kind, of its jobs that have not ended, and of its dead documents. Needs the scope of the space.
+select
+  (select count(*) from conversation where space = $1) as conversations,
+  (select coalesce(sum(message_count), 0) from conversation where space = $1) as messages,
+  (select count(*) from memory where space = $1 and ready) as memories,
+  (select count(*) from memory_entity where space = $1 and type <> 'self' and delete_time is null) as memory_entities,
+  (select count(*) from memory_relationship where space = $1 and delete_time is null) as memory_relationships,
+  (select count(*) from job where space = $1) as jobs,
+  (select count(*) from job where space = $1 and state in ('queued', 'running')) as unfinished,
+  (select count(*) from job_failure where space = $1 and not again) as dead
