@@ -100,6 +100,7 @@ async def open_agent(
         ),
         limits=limits,
         memory=memory.writes,
+        note=memory.note,
         reader=reader,
         planner=planner,
         vector_of=QuestionVectors(question_embedder).vector_of,

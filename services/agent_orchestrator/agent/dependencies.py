@@ -12,6 +12,7 @@ from zoneinfo import ZoneInfo
 from services.agent_orchestrator.agent.citation_numbers import Evidence
 from services.agent_orchestrator.agent.planner.entity_recognition import KnownEntity
 from services.agent_orchestrator.agent.planner.tool_choice import VectorOf, no_vector
+from services.agent_orchestrator.entity_memory.notes import NoteTurn, not_noted
 
 if TYPE_CHECKING:
     from braid.common.v1 import legs_pb2
@@ -41,7 +42,7 @@ class AgentDependencies:
     results. `linked` caches entity look-ups, one task for each text. `planner` processes the local planner's steps;
     `reader` is the cross-encoder that chooses what it quotes, and `vector_of` embeds a question to choose its tools.
     `leg_ended` is called for each finished leg of a search, with the id of the tool call. Unless `may_save`, no tool
-    saves anything. `is_remembered` says whether the question is queued for the entity memory.
+    saves anything. `is_remembered` says whether the question is queued for the entity memory, `note` what of it.
     """
 
     session_id: str
@@ -63,4 +64,5 @@ class AgentDependencies:
     linked: dict[str, asyncio.Task[Sequence[KnownEntity]]] = field(default_factory=dict)
     may_save: bool = True
     is_remembered: bool = False
+    note: NoteTurn = not_noted
     leg_ended: LegEnded = field(default=lambda _call_id, _report: None)

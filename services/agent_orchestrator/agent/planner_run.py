@@ -42,7 +42,7 @@ def planner_run(deps: AgentDependencies) -> PlannerRun:
             deps.is_remembered,
         )
         given = REQUEST.dump_python(request, mode="json")
-        calls: Calls = {"link": link, "vector": deps.vector_of, "read": read}
+        calls: Calls = {"link": link, "vector": deps.vector_of, "read": read, "note": deps.note}
         return STEP.validate_python(await deps.planner.ask(given, calls))
 
     async def link(text: str) -> list[tuple[str, str, bool]]:

@@ -10,6 +10,7 @@ from services.agent_orchestrator.clients.space_models import Recorded
 from services.agent_orchestrator.entity_memory.embedding import SpaceVectors
 from services.agent_orchestrator.entity_memory.llm_extraction import ModelExtractor
 from services.agent_orchestrator.entity_memory.memory import EntityMemory
+from services.agent_orchestrator.entity_memory.notes import Notes, NoteTurn, not_noted
 from services.agent_orchestrator.entity_memory.queue import MemoryWrites
 from services.agent_orchestrator.entity_memory.servicer import EntityMemoryServicer
 from services.agent_orchestrator.entity_memory.settings import EntityMemorySettings
@@ -28,6 +29,7 @@ class EntityMemoryParts:
     servicer: EntityMemoryServicer
     memory: EntityMemory
     writes: MemoryWrites
+    note: NoteTurn
 
 
 @asynccontextmanager
@@ -47,9 +49,10 @@ async def open_entity_memory(
         EntityMemoryStore(pool), SpaceVectors(recorded, queries, documents), settings.limits()
     )
     writes = MemoryWrites(pool, memory, extractor)
+    note = not_noted if language_model else Notes(local, settings.limits()).of
     try:
         async with in_background("memory-writes", writes.run):
-            yield EntityMemoryParts(EntityMemoryServicer(memory, writes), memory, writes)
+            yield EntityMemoryParts(EntityMemoryServicer(memory, writes), memory, writes, note)
     finally:
         await writes.close()
         await local.close()

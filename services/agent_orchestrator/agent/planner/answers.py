@@ -19,6 +19,7 @@ from services.agent_orchestrator.agent.planner.question import Question
 from services.agent_orchestrator.agent.planner.question_goals import Goal, goal_of
 from services.agent_orchestrator.agent.planner.reading import Reading
 from services.agent_orchestrator.agent.planner.replies import (
+    ACKNOWLEDGED,
     GREETING,
     asks_to_forget,
     declares,
@@ -392,13 +393,16 @@ def _unavailable(name: str, result: ToolResult) -> str:
 
 
 def nothing_to_look_up(
-    questions: Sequence[Question], *, introduce: bool, is_remembered: bool = False
+    questions: Sequence[Question], *, introduce: bool, noted: str = ACKNOWLEDGED
 ) -> Draft:
-    """Returns the reply to small talk, or to the part of it that states something or asks to forget it."""
+    """Returns the reply to small talk, or to the part of it that states something or asks to forget it.
+
+    `noted` is the reply to a statement.
+    """
     texts = [question.text for question in questions]
     special = (one for one in texts if is_statement(one) or asks_to_forget(one))
     text = next(special, " ".join(texts))
-    draft = Draft([reply_to(text, is_remembered=is_remembered)])
+    draft = Draft([reply_to(text, noted)])
     if introduce:
         draft.paragraphs.append(INTRODUCTION)
     return draft

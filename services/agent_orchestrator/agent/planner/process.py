@@ -78,6 +78,7 @@ class Planner:
             Reading(_read, known.read),
             known.understood,
             request.is_remembered,
+            _note,
         )
         step = await next_step(request.talk, request.tools, context)
         return STEP.dump_python(step, mode="json")
@@ -97,6 +98,11 @@ async def _link(text: str) -> Sequence[KnownEntity]:
 async def _vector_of(text: str) -> Sequence[float] | None:
     vector: list[float] | None = await call("vector", text)
     return vector
+
+
+async def _note(turns: Sequence[str]) -> str | None:
+    noted: str | None = await call("note", list(turns))
+    return noted
 
 
 async def _read(pairs: Sequence[tuple[str, str]]) -> list[float] | None:

@@ -78,13 +78,13 @@ def declares(text: str) -> bool:
     return bool(_DECLARES.match(plain)) and not _ASKS.match(plain)
 
 
-def reply_to(text: str, *, is_remembered: bool) -> str:
-    """Returns the reply to a text that asks nothing. Only if it `is_remembered` the reply says that it was noted."""
+def reply_to(text: str, noted: str) -> str:
+    """Returns the reply to a text that asks nothing; `noted` to a statement."""
     plain = text.replace("’", "'")
     if names_what_to_forget(plain):
         return HOW_TO_FORGET
     if is_statement(text):
-        return NOTED if is_remembered else ACKNOWLEDGED
+        return noted
     if _THANKS.search(plain):
         return WELCOME
     if _GOODBYE.search(plain):

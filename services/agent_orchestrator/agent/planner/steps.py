@@ -22,12 +22,14 @@ from services.agent_orchestrator.agent.planner.answers import (
 from services.agent_orchestrator.agent.planner.chat_task_answers import answer_chat_task
 from services.agent_orchestrator.agent.planner.draft import Draft
 from services.agent_orchestrator.agent.planner.entity_recognition import LinkEntities
+from services.agent_orchestrator.agent.planner.first_person import is_statement
 from services.agent_orchestrator.agent.planner.follow_up import Turn, parts_left_out, understand
 from services.agent_orchestrator.agent.planner.goal_calls import goal_calls
 from services.agent_orchestrator.agent.planner.history_paging import PAGE
 from services.agent_orchestrator.agent.planner.question import Clock, Question
 from services.agent_orchestrator.agent.planner.question_goals import goal_of
 from services.agent_orchestrator.agent.planner.reading import Reading
+from services.agent_orchestrator.agent.planner.replies import ACKNOWLEDGED, NOTED
 from services.agent_orchestrator.agent.planner.routing import (
     HISTORY,
     ToolCall,
@@ -37,6 +39,7 @@ from services.agent_orchestrator.agent.planner.routing import (
 from services.agent_orchestrator.agent.planner.tool_choice import ChooseTool
 from services.agent_orchestrator.agent.planner.two_hop_questions import bridge
 from services.agent_orchestrator.agent.results import MAX_ITEMS, ResultItem, ToolResult
+from services.agent_orchestrator.entity_memory.notes import NoteTurn, not_noted
 
 _DOCUMENT_TOOLS: Final = frozenset({"comprehensive_search", "hybrid_search", "vector_search"})
 _RECORDS: Final = frozenset({"query_graph", "search_findings", "forget"})
@@ -56,7 +59,7 @@ class PlannerContext:
     """The planner's access to a run. `reading` scores how well statements answer.
 
     `understood` caches the parts of the run's question, so that later steps do not parse it again. `is_remembered`
-    says whether what the user says is queued to be saved.
+    says whether what the user says is queued to be saved, and `note` what the last of several turns adds.
     """
 
     clock: Clock
@@ -65,6 +68,7 @@ class PlannerContext:
     reading: Reading
     understood: dict[str, list[Question]] = field(default_factory=dict)
     is_remembered: bool = False
+    note: NoteTurn = not_noted
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,10 +123,12 @@ async def next_step(talk: Conversation, tools: Sequence[str], context: PlannerCo
         calls = _first_calls(questions, tools)
         if calls:
             return Step(tuple(calls))
-        draft = nothing_to_look_up(
-            questions, introduce=not talk.is_introduced, is_remembered=context.is_remembered
-        )
-        return _answer(draft)
+        noted = NOTED if context.is_remembered else ACKNOWLEDGED
+        if context.is_remembered and any(is_statement(one.text) for one in questions):
+            turns = [*(turn.question for turn in talk.turns), talk.question]
+            found = await context.note(turns)
+            noted = noted if found is None else found or ACKNOWLEDGED
+        return _answer(nothing_to_look_up(questions, introduce=not talk.is_introduced, noted=noted))
     reading = context.reading
     parts = [
         await _part(question, number, talk, reading) for number, question in enumerate(questions)

@@ -34,6 +34,7 @@ from services.agent_orchestrator.agent.runs.run_completion import RunFinalizer
 from services.agent_orchestrator.agent.runs.store_failures import STORE_FAILURES, warn
 from services.agent_orchestrator.agent.tier_reads import TierReads
 from services.agent_orchestrator.agent.toolsets import EXPECTED, SAVING
+from services.agent_orchestrator.entity_memory.notes import NoteTurn, not_noted
 from services.agent_orchestrator.entity_memory.queue import MemoryWrites
 from services.agent_orchestrator.search.comprehensive import ComprehensiveSearch
 from services.agent_orchestrator.search.expanded_hybrid import ExpandedHybrid
@@ -81,6 +82,7 @@ class Runs:
         planner: TextWorkers,
         vector_of: VectorOf,
         memory: MemoryWrites | None = None,
+        note: NoteTurn = not_noted,
         reader: PairReranker | None = None,
     ) -> None:
         self._answering = answering
@@ -91,6 +93,7 @@ class Runs:
         self._hybrid = hybrid
         self._tiers = tiers
         self._reader = reader
+        self._note = note
         self._planner = planner
         self._vector_of = vector_of
         self._limits = limits
@@ -303,6 +306,7 @@ class Runs:
             leg_ended=leg_ended,
             may_save=ask.keeps,
             is_remembered=self._ends.is_remembered(run, ask),
+            note=self._note,
         )
 
     async def _keep_logged(self, run: Run, memory: RunMemory) -> None:

@@ -20,6 +20,7 @@ from services.agent_orchestrator.entity_memory.forgetting import (
 )
 from services.agent_orchestrator.entity_memory.memory import EntityMemory
 from services.agent_orchestrator.entity_memory.names import has_control_characters
+from services.agent_orchestrator.entity_memory.notes import VERBS
 from services.agent_orchestrator.entity_memory.questions import Scored
 from services.agent_orchestrator.entity_memory.queue import MemoryWrites
 from services.agent_orchestrator.entity_memory.records import (
@@ -60,17 +61,6 @@ CONFIRM: Final = (
 )
 # What a reply names of what was forgotten.
 MAX_NAMED: Final = 10
-_VERBS: Final = {
-    RelationshipType.USES: ("use", "uses"),
-    RelationshipType.PREFERS: ("prefer", "prefers"),
-    RelationshipType.DECIDED: ("decided on", "decided on"),
-    RelationshipType.WORKS_ON: ("work on", "works on"),
-    RelationshipType.WORKS_WITH: ("work with", "works with"),
-    RelationshipType.KNOWS: ("know", "knows"),
-    RelationshipType.DEPENDS_ON: ("depend on", "depends on"),
-    RelationshipType.MENTIONED_IN: ("are mentioned in", "is mentioned in"),
-    RelationshipType.PART_OF: ("are part of", "is part of"),
-}
 
 
 def _clean(value: str) -> str:
@@ -317,7 +307,7 @@ def _id(text: str) -> str | None:
 
 def _item(one: Scored) -> ResultItem:
     found = one.relationship
-    user, other = _VERBS[found.type]
+    user, other = VERBS[found.type]
     who, verb = ("You", user) if found.source.is_user else (found.source.name, other)
     target = "you" if found.target.is_user else found.target.name
     text = f"{who} {verb} {target}."

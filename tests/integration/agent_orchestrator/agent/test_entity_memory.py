@@ -136,8 +136,32 @@ async def test_a_statement_is_noted_only_if_it_is_saved(agent: Agent, answers: W
     where = await conversation(agent)
     saved = await say(agent, USE, where)
     skipped = await say(agent, USE, where, skip_memory=True)
-    assert saved.done.answer.startswith("Noted.")
+    assert saved.done.answer.startswith("Noted")
     assert skipped.done.answer.startswith("All right.")
+
+
+async def test_a_statement_is_answered_with_what_was_noted_and_how_to_undo_it(
+    agent: Agent, answers: World
+) -> None:
+    where = await conversation(agent)
+    await say(agent, USE, where)
+    await say(agent, QUESTION, where)  # the process that reads statements has started
+    noted = (await say(agent, "I work with Tomek Nowak.", where)).done.answer
+    assert noted.startswith("Noted: you work with Tomek Nowak.")
+    who = "Who do I work with?"
+    assert "Tomek Nowak" in (await say(agent, who, where)).done.answer
+    await say(agent, noted.partition("“")[2].partition("”")[0], where)
+    assert "You work with Tomek" not in (await say(agent, who, where)).done.answer
+    assert "Grafana" in (await say(agent, QUESTION, where)).done.answer
+
+
+async def test_what_the_memory_does_not_understand_is_not_said_to_be_noted(
+    agent: Agent, answers: World
+) -> None:
+    where = await conversation(agent)
+    await say(agent, USE, where)
+    await say(agent, QUESTION, where)
+    assert (await say(agent, "I am tired.", where)).done.answer.startswith("All right.")
 
 
 async def test_what_a_chat_front_end_quotes_is_neither_searched_nor_saved(

@@ -429,7 +429,9 @@ def test_the_reply_is_to_the_whole_of_what_was_said() -> None:
 
 def test_a_part_that_states_something_is_replied_to_first() -> None:
     questions = [read_question(text, [], CLOCK) for text in ("Hi", "remember that I prefer tea")]
-    assert nothing_to_look_up(questions, introduce=False, is_remembered=True).text == "Noted."
+    assert nothing_to_look_up(questions, introduce=False, noted="Noted: you prefer tea.").text == (
+        "Noted: you prefer tea."
+    )
 
 
 async def test_of_many_records_of_the_memory_the_answer_says_how_many_it_leaves_out(

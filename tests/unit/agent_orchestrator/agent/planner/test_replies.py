@@ -41,11 +41,11 @@ from services.agent_orchestrator.agent.planner.replies import (
 )
 def test_what_asks_nothing_gets_a_fitting_reply(text: str, reply: str) -> None:
     assert asks_nothing(text)
-    assert reply_to(text, is_remembered=True) == reply
+    assert reply_to(text, NOTED) == reply
 
 
 def test_a_statement_is_noted_only_if_it_is_saved() -> None:
-    assert reply_to("I prefer tea.", is_remembered=False) == ACKNOWLEDGED
+    assert reply_to("I prefer tea.", ACKNOWLEDGED) == ACKNOWLEDGED
 
 
 @pytest.mark.parametrize(
@@ -82,4 +82,4 @@ def test_a_request_states_nothing(text: str) -> None:
 
 @given(st.text(max_size=200))
 def test_any_text_has_a_reply(text: str) -> None:
-    assert reply_to(text, is_remembered=False)
+    assert reply_to(text, NOTED)

@@ -1,0 +1,70 @@
+"""What a reply says of a turn: what it adds to the user's memory, what it takes back, and how to undo it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+
+import pytest
+
+from services.agent_orchestrator.entity_memory.extraction import Conversation, KnownNames
+from services.agent_orchestrator.entity_memory.notes import Notes
+from services.agent_orchestrator.entity_memory.records import Limits
+from services.agent_orchestrator.entity_memory.turns import TurnNews, news_of
+from services.runtime.text_worker import WorkerFailedError
+
+
+class Here:
+    """Reads turns in this process."""
+
+    async def read(self, turns: Sequence[str]) -> TurnNews:
+        """What the last turn adds."""
+        conversation = Conversation(KnownNames.load())
+        for turn in turns[:-1]:
+            conversation.read(turn)
+        return news_of(conversation.read(turns[-1]))
+
+
+class Failing:
+    """Cannot read turns."""
+
+    def __init__(self, error: Exception | None = None) -> None:
+        self._error = error
+
+    async def read(self, _turns: Sequence[str]) -> TurnNews:
+        """Raises the error, or never ends."""
+        if self._error is not None:
+            raise self._error
+        await asyncio.Event().wait()
+        raise AssertionError
+
+
+@pytest.mark.parametrize(
+    ("turns", "note"),
+    [
+        (
+            ["I work on Sturmvogel."],
+            "Noted: you work on Sturmvogel. To undo it, say: “forget that I work on Sturmvogel”.",
+        ),
+        (
+            ["I use DuckDB and I work with Tomek."],
+            "Noted: you use DuckDB; you work with Tomek. To undo it, say: “forget that I use DuckDB”.",
+        ),
+        (["I use Miro.", "I no longer use Miro."], "No longer noted: Miro."),
+        (["I am tired."], ""),
+    ],
+)
+async def test_a_note_says_what_changes_in_the_users_memory(turns: list[str], note: str) -> None:
+    assert await Notes(Here(), Limits()).of(turns) == note
+
+
+async def test_what_is_not_certain_enough_to_be_saved_is_not_noted() -> None:
+    assert await Notes(Here(), Limits(confidence_threshold=1.1)).of(["I use DuckDB."]) == ""
+
+
+@pytest.mark.parametrize("error", [WorkerFailedError("gone"), TimeoutError(), None])
+async def test_nothing_is_said_of_a_turn_that_is_not_read_in_time(
+    error: Exception | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("services.agent_orchestrator.entity_memory.notes._SECONDS", 0.01)
+    assert await Notes(Failing(error), Limits()).of(["I use DuckDB."]) is None
