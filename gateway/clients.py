@@ -16,6 +16,7 @@ from braid.agent.v1 import (
     jobs_pb2_grpc,
     memories_pb2_grpc,
     models_pb2_grpc,
+    profile_pb2_grpc,
     spaces_pb2_grpc,
 )
 from braid.agent.v1 import ingest_pb2_grpc as agent_ingest
@@ -55,6 +56,7 @@ class Clients:
     entity_memory: entity_memory_pb2_grpc.EntityMemoryServiceStub
     memories: memories_pb2_grpc.MemoryServiceStub
     models: models_pb2_grpc.ModelServiceStub
+    profile: profile_pb2_grpc.ProfileServiceStub
     spaces: spaces_pb2_grpc.SpaceServiceStub
     chunks: search_pb2_grpc.VectorSearchServiceStub
     documents: documents_pb2_grpc.DocumentServiceStub
@@ -90,6 +92,7 @@ def open_clients(settings: GatewaySettings) -> Clients:
         entity_memory=entity_memory_pb2_grpc.EntityMemoryServiceStub(agent),
         memories=memories_pb2_grpc.MemoryServiceStub(agent),
         models=models_pb2_grpc.ModelServiceStub(agent),
+        profile=profile_pb2_grpc.ProfileServiceStub(agent),
         spaces=spaces_pb2_grpc.SpaceServiceStub(agent),
         chunks=search_pb2_grpc.VectorSearchServiceStub(vector),
         documents=documents_pb2_grpc.DocumentServiceStub(vector),

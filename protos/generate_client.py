@@ -24,6 +24,7 @@ from braid.agent.v1 import (
     jobs_pb2,
     memories_pb2,
     models_pb2,
+    profile_pb2,
     search_pb2,
     spaces_pb2,
 )
@@ -50,6 +51,7 @@ FILES = (
     (spaces_pb2, "agent"),
     (entity_memory_pb2, "agent"),
     (memories_pb2, "agent"),
+    (profile_pb2, "agent"),
     (query_pb2, "graph"),
     (graph_ingest_pb2, "graph"),
     (chunk_search_pb2, "vector"),

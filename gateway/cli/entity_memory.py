@@ -59,6 +59,46 @@ RelationshipOption = Annotated[
 ]
 
 
+@memory.command()
+def profile(
+    context: typer.Context,
+    question: Annotated[
+        str | None,
+        typer.Option("--for", help="Show the text for a prompt that asks this question."),
+    ] = None,
+    max_tokens: Annotated[
+        int | None, typer.Option(help="With --for: its maximum length in tokens.")
+    ] = None,
+    limit: Limit = None,
+    as_json: AsJson = False,
+) -> None:
+    """Show what is known about you, the last said first, with the sentences that said it."""
+    session: Session = context.obj
+    with session.api() as api:
+        if question is None:
+            answer = api.get("/api/memory/profile", limit=limit)
+        else:
+            body = {"query": question, "max_tokens": max_tokens}
+            answer = api.query("/api/memory/context", body)
+    if as_json:
+        session.show_json(answer)
+    elif question is None:
+        _show_profile(session.out, answer)
+    else:
+        for line in (answer["text"] or "Nothing is known.").splitlines():
+            session.out.print(styled(line), soft_wrap=True)
+
+
+def _show_profile(out: Console, answer: Json) -> None:
+    items = [*answer["statements"], *answer["memories"]]
+    if not items:
+        out.print("Nothing is known.")
+    for one in items:
+        out.print(styled(one["text"]))
+        if one["evidence"]:
+            show_indented(out, f"“{one['evidence']}”")
+
+
 @memory.command("list")
 def list_entities(  # noqa: PLR0917 - typer names them all
     context: typer.Context,

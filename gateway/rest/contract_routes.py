@@ -20,6 +20,7 @@ from braid.agent.v1 import (
     jobs_pb2,
     memories_pb2,
     models_pb2,
+    profile_pb2,
     spaces_pb2,
 )
 from braid.common.v1 import json_pb2, options_pb2
@@ -66,6 +67,7 @@ _STUBS = {
     "consistency": consistency_pb2.DESCRIPTOR.services_by_name["ConsistencyService"],
     "models": models_pb2.DESCRIPTOR.services_by_name["ModelService"],
     "spaces": spaces_pb2.DESCRIPTOR.services_by_name["SpaceService"],
+    "profile": profile_pb2.DESCRIPTOR.services_by_name["ProfileService"],
     "entity_memory": entity_memory_pb2.DESCRIPTOR.services_by_name["EntityMemoryService"],
 }
 _ENTITY = entities_pb2.EntitySelector.DESCRIPTOR.full_name

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, replace
 from functools import partial
@@ -14,8 +14,10 @@ from braid.agent.v1 import (
     entity_memory_pb2_grpc,
     ingest_pb2_grpc,
     jobs_pb2_grpc,
+    memories_pb2,
     memories_pb2_grpc,
     models_pb2_grpc,
+    profile_pb2_grpc,
     search_pb2_grpc,
     spaces_pb2_grpc,
 )
@@ -46,6 +48,8 @@ from services.agent_orchestrator.jobs.servicer import JobServicer
 from services.agent_orchestrator.jobs.store import JobStore
 from services.agent_orchestrator.migrate import SchemaProbe
 from services.agent_orchestrator.model_migration.servicer import ModelServicer
+from services.agent_orchestrator.profile.profiles import Profiles
+from services.agent_orchestrator.profile.servicer import ProfileServicer
 from services.agent_orchestrator.reranking.reranking import Reranking
 from services.agent_orchestrator.search.comprehensive import ComprehensiveSearch
 from services.agent_orchestrator.search.expanded_hybrid import ExpandedHybrid
@@ -91,6 +95,7 @@ SPACE_SERVICE = "braid.agent.v1.SpaceService"
 CONSISTENCY_SERVICE = "braid.agent.v1.ConsistencyService"
 ENTITY_MEMORY_SERVICE = "braid.agent.v1.EntityMemoryService"
 MEMORY_SERVICE = "braid.agent.v1.MemoryService"
+PROFILE_SERVICE = "braid.agent.v1.ProfileService"
 DELETION_SECONDS = 30.0
 # Methods that write to the orchestrator's own database only: their writes and their responses are one transaction.
 ATOMIC = (
@@ -164,13 +169,19 @@ async def open_app(
         memories = _memories(
             tiers, database, jobs, reranking, names_spaces=runtime.service_key is not None
         )
+
+        def search_memories(
+            request: memories_pb2.SearchMemoriesRequest,
+        ) -> Awaitable[memories_pb2.SearchMemoriesResponse]:
+            return memories.SearchMemories(request, None)
+
         search = build_search(
             settings,
             tiers,
             embedders.queries,
             expander,
             reranking,
-            memories=MemoryLeg(lambda request: memories.SearchMemories(request, None)),
+            memories=MemoryLeg(search_memories),
         )
         hybrid = ExpandedHybrid(
             vector=tiers.vector,
@@ -256,6 +267,15 @@ async def open_app(
                 partial(
                     entity_memory_pb2_grpc.add_EntityMemoryServiceServicer_to_server,
                     entity_memory.servicer,
+                ),
+            ),
+            Service(
+                PROFILE_SERVICE,
+                partial(
+                    profile_pb2_grpc.add_ProfileServiceServicer_to_server,
+                    ProfileServicer(
+                        Profiles(entity_memory.memory, MemoryStore(database), search_memories)
+                    ),
                 ),
             ),
             Service(

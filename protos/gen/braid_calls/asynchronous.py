@@ -22,6 +22,8 @@ from braid.agent.v1 import memories_pb2 as agent_memories_pb2
 from braid.agent.v1 import memories_pb2_grpc as agent_memories_pb2_grpc
 from braid.agent.v1 import models_pb2 as agent_models_pb2
 from braid.agent.v1 import models_pb2_grpc as agent_models_pb2_grpc
+from braid.agent.v1 import profile_pb2 as agent_profile_pb2
+from braid.agent.v1 import profile_pb2_grpc as agent_profile_pb2_grpc
 from braid.agent.v1 import search_pb2 as agent_search_pb2
 from braid.agent.v1 import search_pb2_grpc as agent_search_pb2_grpc
 from braid.agent.v1 import spaces_pb2 as agent_spaces_pb2
@@ -1451,6 +1453,39 @@ class Calls(Connection):
         request = agent_memories_pb2.GetMemoryStatsRequest()
         answer: agent_memories_pb2.GetMemoryStatsResponse = await self._call(
             "agent", agent_memories_pb2_grpc.MemoryServiceStub, "GetMemoryStats", request, timeout
+        )
+        return answer
+
+    async def get_profile(
+        self, *, limit: int = 0, timeout: float | None = None
+    ) -> agent_profile_pb2.GetProfileResponse:
+        """Returns what is known about the user, latest first, each with the sentence that said it.
+
+        Args:
+            limit: Maximum number of items of each part, up to 200; larger values count as 200. 0 means
+                the default, 50.
+        """
+        request = agent_profile_pb2.GetProfileRequest(limit=limit)
+        answer: agent_profile_pb2.GetProfileResponse = await self._call(
+            "agent", agent_profile_pb2_grpc.ProfileServiceStub, "GetProfile", request, timeout
+        )
+        return answer
+
+    async def get_context(
+        self, query: str, *, max_tokens: int | None = None, timeout: float | None = None
+    ) -> agent_profile_pb2.GetContextResponse:
+        """Returns what is known about the user as one text for a prompt: what is relevant to a question first,
+        then what was said last, as much as fits. Found memories count as accesses if the caller has the
+        scope `write`. If they cannot be searched, the text has the rest, and `memory_leg` says why.
+
+        Args:
+            query: The question, 1–4,096 characters that are not all white space.
+            max_tokens: Maximum length of the text in tokens, 20–16,000. Default 1,000. A token is
+                estimated as four bytes of UTF-8.
+        """
+        request = agent_profile_pb2.GetContextRequest(query=query, max_tokens=max_tokens)
+        answer: agent_profile_pb2.GetContextResponse = await self._call(
+            "agent", agent_profile_pb2_grpc.ProfileServiceStub, "GetContext", request, timeout
         )
         return answer
 

@@ -57,6 +57,8 @@ class BlockingCalls(Blocking):
     run_memory_inference = call(Calls.run_memory_inference)
     start_memory_inference = call(Calls.start_memory_inference)
     get_memory_stats = call(Calls.get_memory_stats)
+    get_profile = call(Calls.get_profile)
+    get_context = call(Calls.get_context)
     search_facts = call(Calls.search_facts)
     get_neighborhood = call(Calls.get_neighborhood)
     get_fact = call(Calls.get_fact)

@@ -119,6 +119,11 @@ class MemoryStore:
         """Returns the users of the space who have memories."""
         return [row["user_id"] for row in await self._fetch("memory_users", space)]
 
+    async def types_of(self, owner: Owner) -> frozenset[str]:
+        """Returns the types of the owner's memories."""
+        rows = await self._fetch("types_of_memories", *owner)
+        return frozenset(row["type"] for row in rows)
+
     async def partitions(self, space: str) -> list[str]:
         """Returns the partitions of the tiers that contain memories of the space's users."""
         return [Owner(space, user).partition for user in await self.users(space)]

@@ -18,6 +18,7 @@ from braid.agent.v1 import (
     ingest_pb2,
     memories_pb2,
     models_pb2,
+    profile_pb2,
     search_pb2,
     spaces_pb2,
 )
@@ -43,6 +44,7 @@ CONTRACTS = (
     vector_pb2,
     consistency_pb2,
     models_pb2,
+    profile_pb2,
     spaces_pb2,
 )
 AGENT = (
@@ -55,6 +57,7 @@ AGENT = (
     "braid.agent.v1.ConsistencyService",
     "braid.agent.v1.ModelService",
     "braid.agent.v1.SpaceService",
+    "braid.agent.v1.ProfileService",
 )
 VECTOR = ("braid.vector.v1.VectorSearchService", "braid.vector.v1.DocumentService")
 GRAPH = ("braid.graph.v1.GraphQueryService", "braid.graph.v1.GraphIngestService")

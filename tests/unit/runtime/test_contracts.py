@@ -40,6 +40,7 @@ def test_whatever_has_side_effects_needs_more_than_the_scope_read() -> None:
         "braid.agent.v1.AgentService.CancelRun",
         "braid.agent.v1.MemoryService.GetMemory",
         "braid.agent.v1.MemoryService.SearchMemories",
+        "braid.agent.v1.ProfileService.GetContext",
     }
 
 

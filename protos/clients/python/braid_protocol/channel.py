@@ -11,6 +11,7 @@ from braid.agent.v1 import (
     entity_memory_pb2,
     jobs_pb2,
     memories_pb2,
+    profile_pb2,
     spaces_pb2,
 )
 from braid.agent.v1 import ingest_pb2 as agent_ingest
@@ -42,6 +43,7 @@ CONTRACTS: tuple[FileDescriptor, ...] = (
     agent_models.DESCRIPTOR,
     agent_search.DESCRIPTOR,
     memories_pb2.DESCRIPTOR,
+    profile_pb2.DESCRIPTOR,
     spaces_pb2.DESCRIPTOR,
     embeddings_pb2.DESCRIPTOR,
     graph_ingest.DESCRIPTOR,

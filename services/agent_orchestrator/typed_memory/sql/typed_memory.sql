@@ -159,3 +159,7 @@ select id from memory where space = $1 and user_id = $2 and id = any($3::uuid[])
 -- Hides a memory before it is deleted from the tiers.
 update memory set ready = false where space = $1 and user_id = $2 and id = $3 and ready
 returning *
+
+-- name: types_of_memories
+-- The types of a user's memories.
+select distinct type from memory where space = $1 and user_id = $2 and ready

@@ -34,6 +34,7 @@ VIEWS = {
     *("graph entities", "graph neighborhood", "graph history"),
     *("graph snapshot", "graph diff", "graph paths"),
     "space usage",
+    "memory profile",
     *("documents versions", "jobs dead", "memory dead", "memories stats", "memories types"),
 }
 # `braid mcp` speaks MCP on its standard output.

@@ -13,7 +13,7 @@ from gateway.rest.http.route_scopes import ScopedRoute
 READING = {
     *("/api/search/vector", "/api/search/text", "/api/search/hybrid", "/api/search/graph"),
     *("/api/search/comprehensive", "/api/search/comprehensive/stream"),
-    *("/api/findings/search", "/memories/search", "/api/memory/query"),
+    *("/api/findings/search", "/memories/search", "/api/memory/query", "/api/memory/context"),
     *("/api/chat", "/api/chat/{run_id}/cancel", "/v1/chat/completions", "/v1/responses"),
 }
 ADMINISTERING = {
