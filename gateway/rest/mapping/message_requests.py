@@ -14,7 +14,15 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 from buf.validate import validate_pb2
 from google.protobuf.descriptor import FieldDescriptor
 from google.protobuf.message_factory import GetMessageClass
-from pydantic import AliasChoices, BeforeValidator, ConfigDict, Field, create_model, model_validator
+from pydantic import (
+    AliasChoices,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    WithJsonSchema,
+    create_model,
+    model_validator,
+)
 from pydantic_core import PydanticCustomError
 
 from braid.common.v1 import json_pb2, retrieval_pb2
@@ -221,7 +229,10 @@ def _is_size(field: FieldDescriptor) -> bool:
 def _enum_type(enum: EnumDescriptor) -> Any:
     names = [name for number, name in enum_names(enum).items() if number]
     upper = enum.GetOptions().Extensions[json_pb2.json_upper_case]
-    return Annotated[Literal[tuple(names)], BeforeValidator(partial(_in_case, upper=upper))]
+    in_case = BeforeValidator(partial(_in_case, upper=upper))
+    # Without it, a single value would be documented as `const`, which generators of clients know less well.
+    shown = WithJsonSchema({"type": "string", "enum": names})
+    return Annotated[Literal[tuple(names)], in_case, shown]
 
 
 def _in_case(value: Any, *, upper: bool) -> Any:

@@ -20,7 +20,7 @@ from services.agent_orchestrator.agent.runs.event_log import Owner
 from services.agent_orchestrator.agent.runs.runs import Runs
 from services.agent_orchestrator.agent.toolsets import Profile
 from services.runtime.context import current_call, may_write
-from services.runtime.errors import FieldError, InvalidFieldError
+from services.runtime.errors import FieldError, InvalidFieldError, MissingScopeError
 from services.runtime.idempotency import new_id
 from services.runtime.times import to_datetime, utc_now
 
@@ -131,6 +131,9 @@ def _owner() -> Owner:
 
 
 def _ask(request: agent_pb2.AskRequest) -> Ask:
+    starts = request.conversation == agent_pb2.CONVERSATION_START_NEW
+    if starts and not may_write():
+        raise MissingScopeError("write", "A conversation is started with the scope `write` only.")
     return Ask(
         question=request.question,
         conversation_id=request.conversation_id,
@@ -150,6 +153,7 @@ def _ask(request: agent_pb2.AskRequest) -> Ask:
         cancel_on_disconnect=request.cancel_on_disconnect,
         skip_memory=request.skip_memory,
         keeps=may_write(),
+        starts_conversation=starts,
     )
 
 

@@ -57,6 +57,24 @@ async def test_a_question_is_answered_as_one_json_object(gateway: Served, story:
     assert answer["usage"]["tool_calls"] == len(answer["tool_calls"])
 
 
+async def test_a_question_can_start_a_conversation_that_the_next_one_continues(
+    gateway: Served, story: World
+) -> None:
+    first = await gateway.http.post("/api/chat", json={"question": QUESTION, "conversation": "new"})
+    conversation = first.json()["conversation_id"]
+    next_one = {"question": "And since when?", "conversation_id": conversation}
+    assert (await gateway.http.post("/api/chat", json=next_one)).status_code == 200
+    kept = (await gateway.http.get(f"/api/conversations/{conversation}")).json()
+    assert [one["text"] for one in kept["messages"] if one["role"] == "user"] == [
+        QUESTION,
+        "And since when?",
+    ]
+    both = {"question": QUESTION, "conversation": "new", "conversation_id": conversation}
+    assert (await gateway.http.post("/api/chat", json=both)).status_code == 422
+    unknown = {"question": QUESTION, "conversation": "old"}
+    assert (await gateway.http.post("/api/chat", json=unknown)).status_code == 422
+
+
 @pytest.mark.parametrize("by", ["accept", "field"])
 async def test_a_question_can_be_answered_as_an_event_stream(
     gateway: Served, story: World, by: str

@@ -28,6 +28,10 @@ _CODES = {
     "STORE_UNAVAILABLE": grpc.StatusCode.UNAVAILABLE,
     "ALL_LEGS_FAILED": grpc.StatusCode.UNAVAILABLE,
 }
+_START = {
+    True: agent_pb2.CONVERSATION_START_NEW,
+    False: agent_pb2.CONVERSATION_START_UNSPECIFIED,
+}
 
 
 @dataclass(slots=True)
@@ -38,6 +42,7 @@ class Answer:
     citations: list[agent_pb2.AnswerCitation] = field(default_factory=list)
     model: str = ""
     run_id: str = ""
+    conversation_id: str = ""
     end: agent_pb2.RunEnd.ValueType = agent_pb2.RUN_END_UNSPECIFIED
     unavailable: list[str] = field(default_factory=list)
     notices: list[str] = field(default_factory=list)
@@ -49,6 +54,7 @@ class Answer:
         match event.WhichOneof("event"):
             case "started":
                 self.run_id = event.started.run_id
+                self.conversation_id = event.started.conversation_id
             case "tool_call":
                 self.tool_calls.append(event.tool_call)
             case "citation":
@@ -71,6 +77,7 @@ class Chat(Connection):
         question: str,
         *,
         conversation_id: str = "",
+        new_conversation: bool = False,
         profile: ToolProfile.ValueType = agent_pb2.TOOL_PROFILE_UNSPECIFIED,
         search_preferences: SearchPreferences | None = None,
         time_zone: str = "",
@@ -80,13 +87,15 @@ class Chat(Connection):
         """Returns the whole answer. `time_zone` is an IANA name, `reference_time` what counts as now; `timeout` is 120
         s.
 
-        With `conversation_id` the question is interpreted with the preceding messages, and stored with its answer.
+        With `conversation_id` the question is interpreted with the preceding messages, and stored with its answer;
+        `new_conversation` starts a conversation with it, whose id the answer has.
         """
         answer = Answer()
         events = self._ask(
             agent_pb2.AskRequest(
                 question=question,
                 conversation_id=conversation_id,
+                conversation=_START[new_conversation],
                 profile=profile,
                 search_preferences=search_preferences,
                 time_zone=time_zone,
@@ -105,6 +114,7 @@ class Chat(Connection):
         question: str,
         *,
         conversation_id: str = "",
+        new_conversation: bool = False,
         profile: ToolProfile.ValueType = agent_pb2.TOOL_PROFILE_UNSPECIFIED,
         search_preferences: SearchPreferences | None = None,
         time_zone: str = "",
@@ -119,6 +129,7 @@ class Chat(Connection):
             agent_pb2.AskRequest(
                 question=question,
                 conversation_id=conversation_id,
+                conversation=_START[new_conversation],
                 profile=profile,
                 search_preferences=search_preferences,
                 time_zone=time_zone,

@@ -29,7 +29,10 @@ class Limits:
 
 @dataclass(frozen=True, slots=True)
 class Ask:
-    """A question as the caller asks it. With `keeps`, the turn is stored and entity memory may be written."""
+    """A question as the caller asks it. With `keeps`, the turn is stored and entity memory may be written.
+
+    `starts_conversation` stores it in a new conversation.
+    """
 
     question: str
     conversation_id: str
@@ -42,6 +45,7 @@ class Ask:
     cancel_on_disconnect: bool = False
     skip_memory: bool = False
     keeps: bool = True
+    starts_conversation: bool = False
 
 
 @dataclass(slots=True)

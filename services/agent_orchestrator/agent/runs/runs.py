@@ -116,11 +116,18 @@ class Runs:
         return True
 
     async def start(self, ask: Ask, run_id: str) -> Run:
-        """Starts a run with this id. Raises OverloadedError, or its conversation's NotFoundError or WrongStateError."""
+        """Starts a run with this id.
+
+        Raises OverloadedError, its conversation's NotFoundError or WrongStateError, and StoreUnavailableError where a
+        conversation cannot be started.
+        """
         if sum(not run.ended for run in self._runs.values()) >= self._limits.max_runs:
             raise OverloadedError(1.0)
         call = current_call()
         owner = Owner(call.space, call.user)
+        if ask.starts_conversation:
+            started = await self._conversations.create(owner, title="")
+            ask = replace(ask, conversation_id=started.id)
         orphan_seconds = 0.0 if ask.cancel_on_disconnect else self._limits.orphan_seconds
         run = Run(
             run_id,

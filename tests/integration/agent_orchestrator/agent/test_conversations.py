@@ -99,6 +99,46 @@ async def test_a_question_and_its_answer_are_stored_with_sources(
     ]
 
 
+async def test_a_question_can_start_a_conversation(agent: Agent, story: World) -> None:
+    new = agent_pb2.CONVERSATION_START_NEW
+    asked = await agent.ask(QUESTION, conversation=new)
+    conversation = asked.of("started")[0].conversation_id
+    assert (await messages_of(agent, conversation))[0].text == QUESTION
+    again = await agent.ask("And since when?", conversation_id=conversation)
+    assert again.of("started")[0].conversation_id == conversation
+    assert len(await messages_of(agent, conversation)) == 4
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        {"conversation_id": "3b0d4d0e-1111-4000-8000-000000000002"},
+        {"prior_messages": [agent_pb2.PriorMessage(role=agent_pb2.MESSAGE_ROLE_USER, text="Hi.")]},
+        {"conversation": 7},
+    ],
+)
+async def test_a_conversation_is_not_started_within_another_one(
+    agent: Agent, story: World, more: dict[str, Any]
+) -> None:
+    given = {"conversation": agent_pb2.CONVERSATION_START_NEW, **more}
+    with pytest.raises(grpc.aio.AioRpcError) as refused:
+        await agent.ask(QUESTION, **given)
+    assert refused.value.code() == grpc.StatusCode.INVALID_ARGUMENT
+
+
+async def test_a_caller_who_may_only_read_starts_no_conversation(
+    agent: Agent, story: World
+) -> None:
+    reading = (*ALICE, ("braid-scopes", "read"))
+    with pytest.raises(grpc.aio.AioRpcError) as refused:
+        await agent.ask(QUESTION, reading, conversation=agent_pb2.CONVERSATION_START_NEW)
+    assert refused.value.code() == grpc.StatusCode.PERMISSION_DENIED
+    listed = await agent.stub.ListConversations(
+        agent_pb2.ListConversationsRequest(), metadata=ALICE
+    )
+    assert list(listed.conversations) == []
+
+
 async def test_a_follow_up_includes_the_earlier_messages(
     agent: Agent, model: Model, story: World
 ) -> None:

@@ -51,6 +51,26 @@ TOOL_PROFILE_GRAPH: ToolProfile.ValueType  # 3
 """Only the knowledge graph."""
 Global___ToolProfile: _TypeAlias = ToolProfile  # noqa: Y015
 
+class _ConversationStart:
+    ValueType = _typing.NewType("ValueType", _builtins.int)
+    V: _TypeAlias = ValueType  # noqa: Y015
+
+class _ConversationStartEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_ConversationStart.ValueType], _builtins.type):
+    DESCRIPTOR: _descriptor.EnumDescriptor
+    CONVERSATION_START_UNSPECIFIED: _ConversationStart.ValueType  # 0
+    """It does not."""
+    CONVERSATION_START_NEW: _ConversationStart.ValueType  # 1
+    """It starts one."""
+
+class ConversationStart(_ConversationStart, metaclass=_ConversationStartEnumTypeWrapper):
+    """Whether a question starts a conversation."""
+
+CONVERSATION_START_UNSPECIFIED: ConversationStart.ValueType  # 0
+"""It does not."""
+CONVERSATION_START_NEW: ConversationStart.ValueType  # 1
+"""It starts one."""
+Global___ConversationStart: _TypeAlias = ConversationStart  # noqa: Y015
+
 class _ToolStatus:
     ValueType = _typing.NewType("ValueType", _builtins.int)
     V: _TypeAlias = ValueType  # noqa: Y015
@@ -226,6 +246,7 @@ class AskRequest(_message.Message):
 
     QUESTION_FIELD_NUMBER: _builtins.int
     CONVERSATION_ID_FIELD_NUMBER: _builtins.int
+    CONVERSATION_FIELD_NUMBER: _builtins.int
     PROFILE_FIELD_NUMBER: _builtins.int
     SEARCH_PREFERENCES_FIELD_NUMBER: _builtins.int
     TIME_ZONE_FIELD_NUMBER: _builtins.int
@@ -239,6 +260,10 @@ class AskRequest(_message.Message):
     """The question, 1–8,192 characters that are not all white space."""
     conversation_id: _builtins.str
     """The conversation that the question belongs to. Empty: the question is independent and is not stored as a message."""
+    conversation: Global___ConversationStart.ValueType
+    """`NEW` starts a conversation with this question; the event `started` has its id. Needs the scope `write`. Not allowed together
+    with `conversation_id` or `prior_messages`. Default: none is started.
+    """
     profile: Global___ToolProfile.ValueType
     """Which tools may be used. Default: all."""
     time_zone: _builtins.str
@@ -270,6 +295,7 @@ class AskRequest(_message.Message):
         *,
         question: _builtins.str = ...,
         conversation_id: _builtins.str = ...,
+        conversation: Global___ConversationStart.ValueType = ...,
         profile: Global___ToolProfile.ValueType = ...,
         search_preferences: Global___SearchPreferences | None = ...,
         time_zone: _builtins.str = ...,
@@ -282,7 +308,7 @@ class AskRequest(_message.Message):
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["reference_time", b"reference_time", "search_preferences", b"search_preferences"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["cancel_on_disconnect", b"cancel_on_disconnect", "conversation_id", b"conversation_id", "idempotency_key", b"idempotency_key", "prior_messages", b"prior_messages", "profile", b"profile", "question", b"question", "reference_time", b"reference_time", "search_preferences", b"search_preferences", "session_id", b"session_id", "skip_memory", b"skip_memory", "time_zone", b"time_zone"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["cancel_on_disconnect", b"cancel_on_disconnect", "conversation", b"conversation", "conversation_id", b"conversation_id", "idempotency_key", b"idempotency_key", "prior_messages", b"prior_messages", "profile", b"profile", "question", b"question", "reference_time", b"reference_time", "search_preferences", b"search_preferences", "session_id", b"session_id", "skip_memory", b"skip_memory", "time_zone", b"time_zone"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
