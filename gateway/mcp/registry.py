@@ -110,6 +110,13 @@ def _tools() -> tuple[Tool, ...]:
             _FOR_READERS,
         ),
         Tool(
+            entity_memory.memory_context,
+            entity_memory.MemoryContextArguments,
+            entity_memory.MemoryResult,
+            "Text of the memory",
+            _ON_DEMAND,
+        ),
+        Tool(
             entity_memory.memory_save,
             entity_memory.MemorySaveArguments,
             entity_memory.MemoryResult,

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, Field
 
 from braid.agent.v1 import entity_memory_pb2 as memory_pb2
+from braid.agent.v1 import profile_pb2
+from braid.common.v1 import legs_pb2
 from gateway.mcp.arguments import Arguments, Cursor, PageLimit, narrowed
 from gateway.mcp.calls import ToolCall
 from gateway.mcp.pages import Page
@@ -18,6 +20,10 @@ from services.runtime.errors import FieldError, InvalidFieldError
 
 SERVICE = "/braid.agent.v1.EntityMemoryService/"
 _MAX_ENTITIES = 5
+NOT_SEARCHED = frozenset({legs_pb2.LEG_STATUS_TIMED_OUT, legs_pb2.LEG_STATUS_UNAVAILABLE})
+MaxTokens = Annotated[
+    int, Field(ge=20, le=16_000, description="context: its maximum length. Default 1,000.")
+]
 _RELATION = "MEMORY_RELATIONSHIP_TYPE_"
 _TYPE = "MEMORY_ENTITY_TYPE_"
 Relation = Literal[
@@ -64,11 +70,22 @@ class MemoryQueryArguments(Arguments):
     cursor: Cursor | None = None
 
 
-class MemoryArguments(Arguments):
-    """Save or query."""
+class MemoryContextArguments(Arguments):
+    """What the text is for."""
 
-    view: Literal["query", "save"] = "query"
-    query: Text | None = Field(default=None, description="query: a question or a name.")
+    query: Text = Field(description="The question that will be answered with the text.")
+    max_tokens: MaxTokens | None = None
+
+
+class MemoryArguments(Arguments):
+    """Save, query, or a text with what is known."""
+
+    view: Literal["query", "save", "context"] | None = Field(
+        default=None,
+        description="Default: save with `text` or `relation`, else query. context: all that is known, as one text.",
+    )
+    query: Text | None = Field(default=None, description="query, context: a question or a name.")
+    max_tokens: MaxTokens | None = None
     limit: PageLimit | None = Field(default=None, description="query: how many. Default 20.")
     cursor: Cursor | None = None
     text: Text | None = Field(default=None, description="save: what the user said.")
@@ -106,12 +123,19 @@ class MemoryResult(ToolResult):
 
     memories: list[Memory]
     entities: list[RememberedEntity] | None = None
+    context: str | None = Field(
+        default=None, description="view context: a line for each thing that is known."
+    )
 
 
 async def memory(arguments: MemoryArguments, call: ToolCall) -> MemoryResult:
-    """Remember what the user said about people, projects and tools (view save), or look it up (view query)."""
-    if arguments.view == "save":
-        return await memory_save(narrowed(arguments, MemorySaveArguments, "save"), call)
+    """Remember what the user said about people, projects and tools (view save), or look it up (view query, context)."""
+    is_said = arguments.text is not None or arguments.relation is not None
+    view = arguments.view or ("save" if is_said else "query")
+    if view == "save":
+        return await memory_save(narrowed(arguments, MemorySaveArguments, view), call)
+    if view == "context":
+        return await memory_context(narrowed(arguments, MemoryContextArguments, view), call)
     return await memory_query(narrowed(arguments, MemoryQueryArguments, "query"), call)
 
 
@@ -163,6 +187,25 @@ async def memory_query(arguments: MemoryQueryArguments, call: ToolCall) -> Memor
         )
 
     return page.result(build)
+
+
+async def memory_context(arguments: MemoryContextArguments, call: ToolCall) -> MemoryResult:
+    """Tell what is known about the user as one text: what is relevant to a question first."""
+    request = profile_pb2.GetContextRequest(query=arguments.query, max_tokens=arguments.max_tokens)
+    stub = call.clients.profile.GetContext
+    answer = await call.rpc("/braid.agent.v1.ProfileService/GetContext", stub, request)
+    is_partial = answer.memory_leg.status in NOT_SEARCHED
+    message = f"{len(answer.items)} things are known, {answer.left_out_count} more did not fit."
+    if is_partial:
+        message += " Typed memories could not be searched."
+    found: Status = "found" if answer.items else "no_match"
+    return MemoryResult(
+        space=call.space,
+        status="incomplete" if is_partial else found,
+        message=message,
+        memories=[],
+        context=answer.text or None,
+    )
 
 
 async def _memories(

@@ -68,7 +68,8 @@ class FactsArguments(Arguments):
         default=None, description="A question: facts are searched for. Without: they are listed."
     )
     entity: EntityName | None = Field(
-        default=None, description="With `query`: only facts with this entity at either end."
+        default=None,
+        description="Only facts with this entity at either end; without `query`: what it is about.",
     )
     subject: EntityName | None = Field(
         default=None, description="Without `query`: only facts said of this entity."
@@ -80,7 +81,8 @@ class FactsArguments(Arguments):
     as_of: AsOf | None = None
     known_at: KnownAt | None = None
     limit: PageLimit | None = Field(
-        default=None, description="How many: 1–50 with `query` (default 10), else 1–200 (50)."
+        default=None,
+        description="How many: 1–50 with `query` or `entity` (default 10), else 1–200 (50).",
     )
     cursor: Cursor | None = None
 
@@ -97,12 +99,12 @@ class FactsResult(ToolResult):
 async def facts(arguments: FactsArguments, call: ToolCall) -> FactsResult:
     """Find dated facts of the knowledge graph: by a question, or by subject, relation and object."""
     given = arguments.model_dump(exclude_none=True)
-    if arguments.query is not None:
-        _refuse(given, ("subject", "object"), "goes without query: use entity")
+    if arguments.query is not None or arguments.entity is not None:
+        _refuse(given, ("subject", "object"), "goes without query and entity")
         if (arguments.limit or 0) > _MAX_SEARCHED:
-            raise InvalidFieldError(FieldError("limit", "must be at most 50 with query"))
-        return await search_facts(SearchFactsArguments(**given), call)
-    _refuse(given, ("entity",), "goes with query only: use subject or object")
+            raise InvalidFieldError(FieldError("limit", "must be at most 50 with query or entity"))
+        asked = {"query": arguments.entity, **given}  # an entity alone is its own question
+        return await search_facts(SearchFactsArguments(**asked), call)
     return await list_facts(ListFactsArguments(**given), call)
 
 
