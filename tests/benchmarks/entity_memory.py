@@ -12,7 +12,7 @@ import asyncpg
 import numpy as np
 
 from braid.agent.v1 import entity_memory_pb2 as pb
-from braid.agent.v1 import entity_memory_pb2_grpc
+from braid.agent.v1 import entity_memory_pb2_grpc, profile_pb2, profile_pb2_grpc
 from deploy.local.stack import LocalStack
 from services.agent_orchestrator.entity_memory.domain import EntityType, RelationshipType
 from services.agent_orchestrator.entity_memory.names import canonical_name
@@ -26,6 +26,10 @@ from tests.evals.metrics import percentile
 
 USERS, ENTITIES, RELATIONSHIPS = 1_000, 500, 1_500
 DIMENSION = 384
+MEMORIES = 10_000
+_USER = "user-0"
+_TYPES = ("NOTE", "PREFERENCE", "DECISION")
+_TOLD = 200
 _QUERIES = 1_000
 _WARM_UP = 20
 _SPACE = "measured"
@@ -47,7 +51,10 @@ async def run(options: Options) -> None:
         await _load(stack, rng)
         figures.put("load_s", time.perf_counter() - began, "s")
         stub = entity_memory_pb2_grpc.EntityMemoryServiceStub(channel)
-        await _ask(stub, credential(stack.data, _SPACE), options.queries or _QUERIES, rng, figures)
+        called = credential(stack.data, _SPACE)
+        await _ask(stub, called, options.queries or _QUERIES, rng, figures)
+        await _load_memories(stack, rng)
+        await _tell(profile_pb2_grpc.ProfileServiceStub(channel), called, figures)
 
 
 async def _load(stack: LocalStack, rng: random.Random) -> None:
@@ -158,6 +165,56 @@ async def _ask(
         figures.put(f"query_p50_ms.{name}", percentile(taken, 50), "ms")
         figures.put(f"query_p95_ms.{name}", percentile(taken, 95), "ms")
     note(f"{USERS} users, {ENTITIES} entities and {RELATIONSHIPS} relationships each")
+
+
+async def _load_memories(stack: LocalStack, rng: random.Random) -> None:
+    """Gives one user typed memories, as rows only: the vector tier has none of them."""
+    columns = (
+        *("space", "user_id", "id", "document_id", "type", "title", "content", "tags"),
+        *("importance", "metadata", "session_id", "ready"),
+    )
+    connection = await asyncpg.connect(stack.stores.postgres.admin_dsn, database="braid_agent")
+    try:
+        await connection.copy_records_to_table(
+            "memory",
+            records=[
+                (
+                    *(_SPACE, _USER, uuid.uuid4(), uuid.uuid4(), rng.choice(_TYPES), ""),
+                    *(f"We use {_name(rng, number)}.", [], 0.5, "{}", "", True),
+                )
+                for number in range(MEMORIES)
+            ],
+            columns=columns,
+        )
+        await connection.execute("vacuum analyze memory")
+    finally:
+        await connection.close()
+
+
+async def _tell(
+    stub: profile_pb2_grpc.ProfileServiceStub, called: Metadata, figures: Figures
+) -> None:
+    who = (*called, ("braid-user", _USER))
+
+    async def profile() -> object:
+        return await stub.GetProfile(
+            profile_pb2.GetProfileRequest(), metadata=who, timeout=_SECONDS
+        )
+
+    async def context() -> object:
+        request = profile_pb2.GetContextRequest(query="What do I use for reports?")
+        return await stub.GetContext(request, metadata=who, timeout=_SECONDS)
+
+    for name, ask in (("profile", profile), ("context", context)):
+        taken = []
+        for number in range(_WARM_UP + _TOLD):
+            began = time.perf_counter()
+            await ask()
+            if number >= _WARM_UP:
+                taken.append((time.perf_counter() - began) * 1000)
+        figures.put(f"{name}_p50_ms", percentile(taken, 50), "ms")
+        figures.put(f"{name}_p95_ms", percentile(taken, 95), "ms")
+    note(f"profile and context of a user with {MEMORIES} typed memories, none in the vector tier")
 
 
 def _kinds(
