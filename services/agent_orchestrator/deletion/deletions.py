@@ -9,6 +9,7 @@ from typing import Any
 from braid.agent.v1 import ingest_pb2
 from braid.common.v1 import errors_pb2
 from services.agent_orchestrator.clients.inventories import GraphInventory, VectorInventory
+from services.agent_orchestrator.clients.spaces import NEO4J, POSTGRESQL
 from services.agent_orchestrator.clients.tiers import VectorTier
 from services.agent_orchestrator.deletion.store import DeletionStore, Rows
 from services.agent_orchestrator.jobs.job_watch import Watchers
@@ -67,8 +68,6 @@ class Deletions:
         return job
 
 
-POSTGRESQL = "postgresql"
-NEO4J = "neo4j"
 LOOK_SECONDS = 0.1
 # Maximum seconds of waiting in a worker: the job is retried later.
 PATIENCE_SECONDS = 2.0

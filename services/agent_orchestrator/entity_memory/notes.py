@@ -6,27 +6,14 @@ import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Final
 
-from services.agent_orchestrator.entity_memory.domain import RelationshipType
-from services.agent_orchestrator.entity_memory.records import Limits, NamedEnd, NewRelationship
+from services.agent_orchestrator.entity_memory.records import Limits
+from services.agent_orchestrator.entity_memory.sentences import YOU, I, clause
 from services.agent_orchestrator.entity_memory.turns import Extractor
 from services.runtime.telemetry import get_logger
 from services.runtime.text_worker import WorkerFailedError
 
 # The reply does not wait longer for the extractor.
 _SECONDS: Final = 2.0
-# With a plural subject ("you"), and with a singular one.
-VERBS: Final = {
-    RelationshipType.USES: ("use", "uses"),
-    RelationshipType.PREFERS: ("prefer", "prefers"),
-    RelationshipType.DECIDED: ("decided on", "decided on"),
-    RelationshipType.WORKS_ON: ("work on", "works on"),
-    RelationshipType.WORKS_WITH: ("work with", "works with"),
-    RelationshipType.KNOWS: ("know", "knows"),
-    RelationshipType.DEPENDS_ON: ("depend on", "depends on"),
-    RelationshipType.MENTIONED_IN: ("are mentioned in", "is mentioned in"),
-    RelationshipType.PART_OF: ("are part of", "is part of"),
-}
-
 NoteTurn = Callable[[Sequence[str]], Awaitable[str | None]]
 """Takes the user's turns, the last one last; see `Notes.of`."""
 
@@ -52,26 +39,19 @@ class Notes:
         added = [one for one in news.relationships if one.confidence >= self._threshold]
         parts = []
         if added:
-            said = dict.fromkeys(_stated(one, "you") for one in added)
+            said = dict.fromkeys(clause(one, YOU) for one in added)
             parts.append(f"Noted: {'; '.join(said)}.")
         if news.retracted:
             # What is taken back is every relation to a name: which of them were noted is not known here.
-            names = dict.fromkeys(_named(one.target, "you") for one in news.retracted)
+            names = dict.fromkeys(
+                YOU.object if one.target.is_user else one.target.name for one in news.retracted
+            )
             parts.append(f"No longer noted: {', '.join(names)}.")
         if added:
-            parts.append(f"To undo it, say: “forget that {_stated(added[0], 'I')}”.")
+            parts.append(f"To undo it, say: “forget that {clause(added[0], I)}”.")
         return " ".join(parts)
 
 
 async def not_noted(_turns: Sequence[str]) -> str | None:
     """Says nothing, where a language model decides what is saved."""
     return None
-
-
-def _stated(one: NewRelationship, user: str) -> str:
-    plural, singular = VERBS[one.type]
-    return f"{_named(one.source, user)} {plural if one.source.is_user else singular} {_named(one.target, user)}"
-
-
-def _named(end: NamedEnd, user: str) -> str:
-    return user if end.is_user else end.name

@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Final
-
 from braid.agent.v1 import memories_pb2, profile_pb2
-from services.agent_orchestrator.entity_memory.notes import VERBS
 from services.agent_orchestrator.entity_memory.records import Relationship
+from services.agent_orchestrator.entity_memory.sentences import YOU, sentence
 from services.agent_orchestrator.typed_memory import mapping
 from services.agent_orchestrator.typed_memory.domain import Memory
 from services.runtime.times import to_timestamp
-
-YOU: Final = "You"
-THE_USER: Final = "The user"
 
 
 def of_relationship(one: Relationship) -> profile_pb2.ProfileItem:
@@ -44,12 +39,3 @@ def of_memory_message(one: memories_pb2.Memory) -> profile_pb2.ProfileItem:
         time=one.create_time,
         memory_type=one.type,
     )
-
-
-def sentence(one: Relationship, user: str) -> str:
-    """Returns a relationship as a sentence, in which the user is called `user`."""
-    plural, singular = VERBS[one.type]
-    verb = plural if one.source.is_user and user == YOU else singular
-    source = user if one.source.is_user else one.source.name
-    target = user.lower() if one.target.is_user else one.target.name
-    return f"{source} {verb} {target}."

@@ -13,13 +13,9 @@ from services.agent_orchestrator.clients.failures import reason_of
 from services.agent_orchestrator.entity_memory.domain import EntityType
 from services.agent_orchestrator.entity_memory.memory import EntityMemory
 from services.agent_orchestrator.entity_memory.records import Entity, Owner, Relationship
+from services.agent_orchestrator.entity_memory.sentences import THE_USER, sentence
 from services.agent_orchestrator.profile.context import Candidate
-from services.agent_orchestrator.profile.items import (
-    THE_USER,
-    of_memory_message,
-    of_relationship,
-    sentence,
-)
+from services.agent_orchestrator.profile.items import of_memory_message, of_relationship
 from services.agent_orchestrator.typed_memory.domain import SESSION_SUMMARY, Memory
 from services.agent_orchestrator.typed_memory.domain import Owner as MemoryOwner
 from services.agent_orchestrator.typed_memory.store import MemoryStore, Position

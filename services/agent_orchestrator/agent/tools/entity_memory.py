@@ -20,7 +20,6 @@ from services.agent_orchestrator.entity_memory.forgetting import (
 )
 from services.agent_orchestrator.entity_memory.memory import EntityMemory
 from services.agent_orchestrator.entity_memory.names import has_control_characters
-from services.agent_orchestrator.entity_memory.notes import VERBS
 from services.agent_orchestrator.entity_memory.questions import Scored
 from services.agent_orchestrator.entity_memory.queue import MemoryWrites
 from services.agent_orchestrator.entity_memory.records import (
@@ -32,6 +31,7 @@ from services.agent_orchestrator.entity_memory.records import (
     Owner,
     Provenance,
 )
+from services.agent_orchestrator.entity_memory.sentences import YOU, sentence
 from services.agent_orchestrator.entity_memory.turns import MAX_CONTEXT
 from services.agent_orchestrator.entity_memory.user_words import stated_by_user
 from services.runtime.errors import BraidError, NotFoundError
@@ -307,10 +307,7 @@ def _id(text: str) -> str | None:
 
 def _item(one: Scored) -> ResultItem:
     found = one.relationship
-    user, other = VERBS[found.type]
-    who, verb = ("You", user) if found.source.is_user else (found.source.name, other)
-    target = "you" if found.target.is_user else found.target.name
-    text = f"{who} {verb} {target}."
+    text = sentence(found, YOU)
     said = Citation(
         document_id="",
         title="Your memory",
@@ -324,9 +321,9 @@ def _item(one: Scored) -> ResultItem:
         kind="memory",
         text=text,
         score=one.score,
-        subject=who,
+        subject="You" if found.source.is_user else found.source.name,
         relation=found.type,
-        object=target,
+        object="you" if found.target.is_user else found.target.name,
         citations=(said,),
     )
 
