@@ -192,7 +192,7 @@ class Api:
 
     def delete(self, path: str, **parameters: Any) -> Any:
         """Sends a DELETE request."""
-        return self._ask("DELETE", path, params=parameters)
+        return self._ask("DELETE", path, params=parameters or None)
 
     def upload(
         self, name: str, data: bytes, kind: str, full: Full | None = None, *, title: str = ""

@@ -118,9 +118,6 @@ CALL () {
   UNION ALL
   MATCH (n:BraidDeletion) USING INDEX SEEK n:BraidDeletion(group_id, id) WHERE n.group_id = $p.space AND n.id >= '' AND n.id <> $p.deletion
   RETURN n LIMIT $p.limit
-  UNION ALL
-  MATCH (n:BraidIdempotencyKey) WHERE n.group_id = $p.space
-  RETURN n LIMIT $p.limit
 }
 DETACH DELETE n
 RETURN count(*) AS records
