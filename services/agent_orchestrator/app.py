@@ -21,9 +21,7 @@ from braid.agent.v1 import (
     search_pb2_grpc,
     spaces_pb2_grpc,
 )
-from braid.common.v1 import reranking_pb2
 from services.agent_orchestrator.agent.settings import AgentOptions
-from services.agent_orchestrator.clients.space_models import SpaceModels
 from services.agent_orchestrator.connections import Tiers, any_tier_healthy, open_tiers
 from services.agent_orchestrator.consistency.checking import Check
 from services.agent_orchestrator.consistency.embedding_repairs import EmbeddingRepairs
@@ -35,9 +33,6 @@ from services.agent_orchestrator.database import Database, open_database
 from services.agent_orchestrator.deletion.deletions import Deletions
 from services.agent_orchestrator.deletion.store import DeletionStore
 from services.agent_orchestrator.entity_memory.app import EntityMemoryParts, open_entity_memory
-from services.agent_orchestrator.expansion.expander import Expander
-from services.agent_orchestrator.expansion.formula import Formula
-from services.agent_orchestrator.expansion.query_aware import QueryAware
 from services.agent_orchestrator.ingest.backlog import Backlog
 from services.agent_orchestrator.ingest.facts import FactIngestion, FactVectors
 from services.agent_orchestrator.ingest.servicer import IngestServicer
@@ -51,12 +46,12 @@ from services.agent_orchestrator.model_migration.servicer import ModelServicer
 from services.agent_orchestrator.profile.profiles import Profiles
 from services.agent_orchestrator.profile.servicer import ProfileServicer
 from services.agent_orchestrator.reranking.reranking import Reranking
+from services.agent_orchestrator.search.app import build_expander, build_reranking, build_search
 from services.agent_orchestrator.search.comprehensive import ComprehensiveSearch
 from services.agent_orchestrator.search.expanded_hybrid import ExpandedHybrid
 from services.agent_orchestrator.search.memory_leg import MemoryLeg
-from services.agent_orchestrator.search.query_embedding import QueryEmbeddings
 from services.agent_orchestrator.search.servicer import SearchServicer
-from services.agent_orchestrator.settings import AgentSettings, SettingError
+from services.agent_orchestrator.settings import AgentSettings
 from services.agent_orchestrator.spaces.servicer import SpaceServicer
 from services.agent_orchestrator.spaces.store import SpaceStore
 from services.agent_orchestrator.typed_memory.consistency import MemoryInventory
@@ -70,7 +65,6 @@ from services.agent_orchestrator.typed_memory.store import MemoryStore
 from services.models.embedding.embedder import Embedder
 from services.models.language.factory import build_language_model
 from services.models.language.model import LanguageModel
-from services.models.reranking.language_model import LanguageReranker
 from services.models.reranking.reranker import PairReranker, Reranker
 from services.postgres.idempotency.store import PostgresKeyStore
 from services.runtime.admission import AdmissionQueue
@@ -295,65 +289,6 @@ async def open_app(
             "schema": SchemaProbe(database.pool).check,
         }
         yield App(services, probes)
-
-
-def build_expander(settings: AgentSettings, tiers: Tiers) -> Expander:
-    """Builds the expansion of results along relations."""
-    return Expander(
-        QueryAware(tiers.vector, tiers.graph),
-        Formula(tiers.relations),
-        seconds=settings.expansion_seconds,
-    )
-
-
-def build_reranking(
-    settings: AgentSettings,
-    cross_encoder: PairReranker | None,
-    language: LanguageModel | None,
-    reranker: Reranker | None,
-) -> Reranking:
-    """Builds the rerankers by mode."""
-    rerankers: dict[reranking_pb2.RerankMode.ValueType, Reranker] = {}
-    if cross_encoder is not None:
-        rerankers[reranking_pb2.RERANK_MODE_LOCAL] = cross_encoder
-    if reranker is not None:
-        rerankers[reranking_pb2.RERANK_MODE_CROSS_ENCODER] = reranker
-    if language is not None:
-        rerankers[reranking_pb2.RERANK_MODE_LANGUAGE_MODEL] = LanguageReranker(language)
-    default = reranking_pb2.RerankMode.Value(f"RERANK_MODE_{settings.rerank.upper()}")
-    if default not in {*rerankers, reranking_pb2.RERANK_MODE_NONE}:
-        raise SettingError(
-            f"BRAID_AGENT_RERANK is {settings.rerank}, and no such model is configured"
-        )
-    return Reranking(rerankers, default)
-
-
-def build_search(
-    settings: AgentSettings,
-    tiers: Tiers,
-    embedder: Embedder,
-    expander: Expander,
-    reranking: Reranking,
-    *,
-    memories: MemoryLeg,
-) -> ComprehensiveSearch:
-    """Builds the search of all tiers, for its own service and for the agent."""
-    queries = QueryEmbeddings(
-        embedder,
-        max_concurrent=settings.query_embeddings_at_once,
-        seconds=settings.query_embedding_seconds,
-    )
-    return ComprehensiveSearch(
-        vector=tiers.vector,
-        graph=tiers.graph,
-        queries=queries,
-        expander=expander,
-        reranking=reranking,
-        models=SpaceModels(),
-        memories=memories,
-        seconds=settings.search_seconds,
-        leg_seconds=settings.leg_seconds,
-    )
 
 
 def _ingest(

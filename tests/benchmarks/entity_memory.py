@@ -29,7 +29,7 @@ DIMENSION = 384
 MEMORIES = 10_000
 _USER = "user-0"
 _TYPES = ("NOTE", "PREFERENCE", "DECISION")
-_TOLD = 200
+_PROFILES = 200
 _QUERIES = 1_000
 _WARM_UP = 20
 _SPACE = "measured"
@@ -54,7 +54,7 @@ async def run(options: Options) -> None:
         called = credential(stack.data, _SPACE)
         await _ask(stub, called, options.queries or _QUERIES, rng, figures)
         await _load_memories(stack, rng)
-        await _tell(profile_pb2_grpc.ProfileServiceStub(channel), called, figures)
+        await _profiles(profile_pb2_grpc.ProfileServiceStub(channel), called, figures)
 
 
 async def _load(stack: LocalStack, rng: random.Random) -> None:
@@ -191,7 +191,7 @@ async def _load_memories(stack: LocalStack, rng: random.Random) -> None:
         await connection.close()
 
 
-async def _tell(
+async def _profiles(
     stub: profile_pb2_grpc.ProfileServiceStub, called: Metadata, figures: Figures
 ) -> None:
     who = (*called, ("braid-user", _USER))
@@ -207,7 +207,7 @@ async def _tell(
 
     for name, ask in (("profile", profile), ("context", context)):
         taken = []
-        for number in range(_WARM_UP + _TOLD):
+        for number in range(_WARM_UP + _PROFILES):
             began = time.perf_counter()
             await ask()
             if number >= _WARM_UP:

@@ -20,7 +20,7 @@ from services.runtime.errors import FieldError, InvalidFieldError
 
 SERVICE = "/braid.agent.v1.EntityMemoryService/"
 _MAX_ENTITIES = 5
-NOT_SEARCHED = frozenset({legs_pb2.LEG_STATUS_TIMED_OUT, legs_pb2.LEG_STATUS_UNAVAILABLE})
+_NOT_SEARCHED = frozenset({legs_pb2.LEG_STATUS_TIMED_OUT, legs_pb2.LEG_STATUS_UNAVAILABLE})
 MaxTokens = Annotated[
     int, Field(ge=20, le=16_000, description="context: its maximum length. Default 1,000.")
 ]
@@ -194,7 +194,7 @@ async def memory_context(arguments: MemoryContextArguments, call: ToolCall) -> M
     request = profile_pb2.GetContextRequest(query=arguments.query, max_tokens=arguments.max_tokens)
     stub = call.clients.profile.GetContext
     answer = await call.rpc("/braid.agent.v1.ProfileService/GetContext", stub, request)
-    is_partial = answer.memory_leg.status in NOT_SEARCHED
+    is_partial = answer.memory_leg.status in _NOT_SEARCHED
     message = f"{len(answer.items)} things are known, {answer.left_out_count} more did not fit."
     if is_partial:
         message += " Typed memories could not be searched."

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
-
 import grpc
 
 from braid.graph.internal.v1 import deletion_pb2 as graph_deletion_pb2
@@ -12,14 +10,17 @@ from braid.graph.v1 import query_pb2, query_pb2_grpc
 from braid.vector.internal.v1 import deletion_pb2, deletion_pb2_grpc
 from braid.vector.v1 import documents_pb2, documents_pb2_grpc
 from services.agent_orchestrator.clients.calls import Calls
+from services.agent_orchestrator.clients.removed_rows import (
+    NEO4J,
+    POSTGRESQL,
+    Rows,
+    graph_rows,
+    vector_rows,
+)
 from services.runtime.channels import OutgoingMetadata
 
-POSTGRESQL = "postgresql"
-NEO4J = "neo4j"
 # Deleting many rows may take several times as long as a batch of writes; repeated after its deadline, it goes on.
 _PATIENCE = 5
-
-Rows = list[tuple[str, str, int]]
 
 
 class SpaceTiers:
@@ -43,10 +44,10 @@ class SpaceTiers:
 
     async def usage(self) -> Rows:
         """Returns what the space has: store, kind, count."""
-        documents, nodes = await asyncio.gather(
-            self._reads.call(self._documents.GetVectorStats, documents_pb2.GetVectorStatsRequest()),
-            self._reads.call(self._query.GetGraphStats, query_pb2.GetGraphStatsRequest()),
+        documents = await self._reads.call(
+            self._documents.GetVectorStats, documents_pb2.GetVectorStatsRequest()
         )
+        nodes = await self._reads.call(self._query.GetGraphStats, query_pb2.GetGraphStatsRequest())
         return [
             (POSTGRESQL, "documents", documents.document_count),
             (POSTGRESQL, "chunks", documents.chunk_count),
@@ -68,14 +69,4 @@ class SpaceTiers:
             graph_deletion_pb2.DeleteSpaceGraphRequest(deletion_id=deletion_id),
             patience=_PATIENCE,
         )
-        return [
-            (POSTGRESQL, "versions", vector.deleted_version_count),
-            (POSTGRESQL, "chunks", vector.deleted_chunk_count),
-            (NEO4J, "episodes", graph.deleted_episode_count),
-            (NEO4J, "facts", graph.deleted_fact_count),
-            (NEO4J, "local_facts", graph.deleted_local_fact_count),
-            (NEO4J, "mentions", graph.deleted_mention_count),
-            (NEO4J, "entities", graph.deleted_entity_count),
-            (NEO4J, "findings", graph.deleted_finding_count),
-            (NEO4J, "fact_versions", graph.deleted_fact_version_count),
-        ]
+        return [*vector_rows(vector), *graph_rows(graph)]

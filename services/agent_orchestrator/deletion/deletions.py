@@ -9,7 +9,7 @@ from typing import Any
 from braid.agent.v1 import ingest_pb2
 from braid.common.v1 import errors_pb2
 from services.agent_orchestrator.clients.inventories import GraphInventory, VectorInventory
-from services.agent_orchestrator.clients.spaces import NEO4J, POSTGRESQL
+from services.agent_orchestrator.clients.removed_rows import POSTGRESQL, graph_rows, vector_rows
 from services.agent_orchestrator.clients.tiers import VectorTier
 from services.agent_orchestrator.deletion.store import DeletionStore, Rows
 from services.agent_orchestrator.jobs.job_watch import Watchers
@@ -108,23 +108,11 @@ class DeletionTask:
             if error.reason != errors_pb2.ERROR_REASON_NOT_FOUND:
                 raise
             return [(POSTGRESQL, "versions", 0), (POSTGRESQL, "chunks", 0)]
-        return [
-            (POSTGRESQL, "versions", gone.deleted_version_count),
-            (POSTGRESQL, "chunks", gone.deleted_chunk_count),
-        ]
+        return vector_rows(gone)
 
     async def _delete_from_graph(self, task: Task) -> Rows:
         gone = await self._graph.delete_document(task.job.arguments["document_id"], task.job.id)
-        counts = {
-            "episodes": gone.deleted_episode_count,
-            "facts": gone.deleted_fact_count,
-            "local_facts": gone.deleted_local_fact_count,
-            "mentions": gone.deleted_mention_count,
-            "entities": gone.deleted_entity_count,
-            "findings": gone.deleted_finding_count,
-            "fact_versions": gone.deleted_fact_version_count,
-        }
-        return [(NEO4J, kind, count) for kind, count in counts.items()]
+        return graph_rows(gone)
 
 
 async def _until(waits: Callable[[], Awaitable[bool]], reason: str) -> None:

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any
+from typing import Any, TypeVar
 
 from braid.agent.v1 import jobs_pb2
 from services.postgres.pool import Row
 from services.runtime.times import to_timestamp
+
+Counted = TypeVar("Counted")
 
 UPLOAD = "upload"
 
@@ -199,9 +201,15 @@ def warning_message(warning: JobWarning) -> jobs_pb2.JobWarning:
 
 def removed_rows(job: JobRecord) -> list[jobs_pb2.RemovedRows]:
     """Returns the rows that a deletion has removed; empty for other jobs and unless it succeeded."""
-    rows = (job.result or {}).get("removed", [])
+    return row_counts(jobs_pb2.RemovedRows, (job.result or {}).get("removed", []))
+
+
+def row_counts(
+    shape: Callable[..., Counted], rows: Iterable[tuple[str, str, int]]
+) -> list[Counted]:
+    """Maps rows of a receipt or of a count: store, kind, count."""
     return [
-        jobs_pb2.RemovedRows(
+        shape(
             store=jobs_pb2.Store.Value(f"STORE_{store.upper()}"),
             kind=jobs_pb2.RowKind.Value(f"ROW_KIND_{kind.upper()}"),
             count=count,

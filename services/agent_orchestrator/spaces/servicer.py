@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import asyncio
 from typing import Any, TypeAlias
 
-from braid.agent.v1 import jobs_pb2, spaces_pb2, spaces_pb2_grpc
+from braid.agent.v1 import spaces_pb2, spaces_pb2_grpc
 from services.agent_orchestrator.clients.spaces import SpaceTiers
-from services.agent_orchestrator.jobs.records import job_message
+from services.agent_orchestrator.jobs.records import job_message, row_counts
 from services.agent_orchestrator.spaces.store import SpaceStore
-from services.models.task_groups import first_failure
 from services.runtime.context import current_call
 from services.runtime.errors import FieldError, InvalidFieldError
 
@@ -28,24 +26,12 @@ class SpaceServicer(spaces_pb2_grpc.SpaceServiceServicer):
     ) -> spaces_pb2.GetSpaceUsageResponse:
         """See the contract."""
         space = current_call().space
-        with first_failure():
-            async with asyncio.TaskGroup() as group:
-                tiers = group.create_task(self._tiers.usage())
-                own = group.create_task(self._store.usage(space))
-        usage = own.result()
-        stored = [
-            spaces_pb2.StoredRows(
-                store=jobs_pb2.Store.Value(f"STORE_{store.upper()}"),
-                kind=jobs_pb2.RowKind.Value(f"ROW_KIND_{kind.upper()}"),
-                count=count,
-            )
-            for store, kind, count in (*tiers.result(), *usage.stored)
-        ]
+        tiers, own = await self._tiers.usage(), await self._store.usage(space)
         return spaces_pb2.GetSpaceUsageResponse(
             space=space,
-            stored=stored,
-            unfinished_job_count=usage.unfinished,
-            dead_document_count=usage.dead,
+            stored=row_counts(spaces_pb2.StoredRows, (*tiers, *own.stored)),
+            unfinished_job_count=own.unfinished,
+            dead_document_count=own.dead,
         )
 
     async def DeleteSpace(

@@ -56,9 +56,8 @@ class SpaceStore:
         async with self._database.pool.transaction() as session:
             await session.execute(self._queries["see_space"], space)
             row = await session.row(self._queries["space_rows"], space)
-        if row is None:
-            raise LookupError("a query for one row gave none")
-        return OwnUsage(_counts(row), row["unfinished"], row["dead"])
+        found = _found(row)
+        return OwnUsage(_counts(found), found["unfinished"], found["dead"])
 
     async def accept_deletion(self, call: CallContext) -> JobRecord:
         """Accepts the deletion of the caller's space, or returns the running one.
@@ -107,14 +106,18 @@ class SpaceStore:
             await session.execute(self._queries["see_space"], space)
             row = await session.row(self._queries["delete_space_rows"], space, task.job.number)
             await self._turns.request(session, SEARCH, space)
-            receipt = [*removed, *_counts(row)]
+            receipt = [*removed, *_counts(_found(row))]
             encoded = json.dumps({"removed": receipt})
             if await session.row(self._queries["save_task"], key, encoded, 0, 0, 0, 0) is None:
                 raise TurnLostError
         return receipt
 
 
-def _counts(row: Row | None) -> StoredCounts:
+def _found(row: Row | None) -> Row:
     if row is None:
         raise LookupError("a query for one row gave none")
+    return row
+
+
+def _counts(row: Row) -> StoredCounts:
     return [(STORE, kind, int(row[kind])) for kind in _KINDS]

@@ -10,6 +10,7 @@ from braid.graph.internal.v1 import (
     inventory_pb2,
     inventory_pb2_grpc,
 )
+from services.graph_query.core.domain import DeletionCounts
 from services.graph_query.core.intervals import OPEN
 from services.graph_query.core.store import GraphStore
 from services.graph_query.inventory.domain import InventoryStore
@@ -158,12 +159,7 @@ class GraphDeletionServicer(deletion_pb2_grpc.GraphDeletionServiceServicer):
         uuids = sorted({uuid.lower() for uuid in request.chunk_ids})
         counts = await self._store.delete_episodes(current_call().space, uuids)
         return deletion_pb2.DeleteEpisodesResponse(
-            deleted_episode_count=counts.episodes,
-            deleted_fact_count=counts.facts,
-            deleted_local_fact_count=counts.local_facts,
-            deleted_mention_count=counts.mentions,
-            deleted_entity_count=counts.entities,
-            deleted_finding_count=counts.findings,
+            **_deleted(counts),
             revived_fact_count=counts.revived,
         )
 
@@ -186,12 +182,7 @@ class GraphDeletionServicer(deletion_pb2_grpc.GraphDeletionServiceServicer):
                 space, request.document_id, deletion
             )
         return deletion_pb2.DeleteGraphDocumentResponse(
-            deleted_episode_count=counts.episodes,
-            deleted_fact_count=counts.facts,
-            deleted_local_fact_count=counts.local_facts,
-            deleted_mention_count=counts.mentions,
-            deleted_entity_count=counts.entities,
-            deleted_finding_count=counts.findings,
+            **_deleted(counts),
             revived_fact_count=counts.revived,
             deleted_fact_version_count=counts.versions,
         )
@@ -205,14 +196,21 @@ class GraphDeletionServicer(deletion_pb2_grpc.GraphDeletionServiceServicer):
         while not ended:
             counts, ended = await self._inventory.delete_space(space, deletion)
         return deletion_pb2.DeleteSpaceGraphResponse(
-            deleted_episode_count=counts.episodes,
-            deleted_fact_count=counts.facts,
-            deleted_local_fact_count=counts.local_facts,
-            deleted_mention_count=counts.mentions,
-            deleted_entity_count=counts.entities,
-            deleted_finding_count=counts.findings,
+            **_deleted(counts),
             deleted_fact_version_count=counts.versions,
         )
+
+
+def _deleted(counts: DeletionCounts) -> dict[str, int]:
+    """Returns the fields of everything that a deletion of any kind removes."""
+    return {
+        "deleted_episode_count": counts.episodes,
+        "deleted_fact_count": counts.facts,
+        "deleted_local_fact_count": counts.local_facts,
+        "deleted_mention_count": counts.mentions,
+        "deleted_entity_count": counts.entities,
+        "deleted_finding_count": counts.findings,
+    }
 
 
 def _seconds(start: str) -> float:

@@ -90,7 +90,7 @@ class InventorySuite:
         assert await store.delete_documents(SPACE, DELETION) == (Deletion(3, 4, []), True)
         empty = await store.stats(SPACE)
         assert (empty.documents, empty.chunks, empty.model) == (0, 0, None)
-        assert empty.revision > written.revision  # no cached result of before is ever of its state
+        assert empty.revision > written.revision  # so no cached result is returned any more
         assert (await store.text_language(SPACE)).name == "english"
         assert contents(await store.search(SPACE, words("one"))) == []
         assert contents(await store.search("other", words("one"))) == ["one"]

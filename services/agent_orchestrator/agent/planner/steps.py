@@ -109,6 +109,18 @@ class Conversation:
         return tuple(result for call_id, result in self.results if call_id.startswith(start))
 
 
+async def _reply_to_statement(
+    talk: Conversation, questions: Sequence[Question], context: PlannerContext
+) -> str:
+    """Returns the reply to what a message states: what the memory takes from it, if that is known in time."""
+    if not context.is_remembered or not any(is_statement(one.text) for one in questions):
+        return ACKNOWLEDGED
+    noted = await context.note([*(turn.question for turn in talk.turns), talk.question])
+    if noted is None:
+        return NOTED
+    return noted or ACKNOWLEDGED
+
+
 async def next_step(talk: Conversation, tools: Sequence[str], context: PlannerContext) -> Step:
     """Returns the next calls, or the answer."""
     task = read_chat_task(talk.question)
@@ -123,11 +135,7 @@ async def next_step(talk: Conversation, tools: Sequence[str], context: PlannerCo
         calls = _first_calls(questions, tools)
         if calls:
             return Step(tuple(calls))
-        noted = NOTED if context.is_remembered else ACKNOWLEDGED
-        if context.is_remembered and any(is_statement(one.text) for one in questions):
-            turns = [*(turn.question for turn in talk.turns), talk.question]
-            found = await context.note(turns)
-            noted = noted if found is None else found or ACKNOWLEDGED
+        noted = await _reply_to_statement(talk, questions, context)
         return _answer(nothing_to_look_up(questions, introduce=not talk.is_introduced, noted=noted))
     reading = context.reading
     parts = [

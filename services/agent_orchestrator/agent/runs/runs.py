@@ -126,8 +126,8 @@ class Runs:
         call = current_call()
         owner = Owner(call.space, call.user)
         if ask.starts_conversation:
-            started = await self._conversations.create(owner, title="")
-            ask = replace(ask, conversation_id=started.id)
+            conversation = await self._conversations.create(owner, title="")
+            ask = replace(ask, conversation_id=conversation.id)
         orphan_seconds = 0.0 if ask.cancel_on_disconnect else self._limits.orphan_seconds
         run = Run(
             run_id,

@@ -22,12 +22,12 @@ from services.agent_orchestrator.agent.dependencies import AgentDependencies, Se
 from services.agent_orchestrator.agent.results import ToolResult
 from services.agent_orchestrator.agent.tier_reads import TierReads
 from services.agent_orchestrator.agent.toolsets import EXPECTED, Profile, build_toolsets
-from services.agent_orchestrator.app import (
+from services.agent_orchestrator.connections import open_tiers
+from services.agent_orchestrator.search.app import (
     build_expander,
     build_reranking,
     build_search,
 )
-from services.agent_orchestrator.connections import open_tiers
 from services.agent_orchestrator.search.expanded_hybrid import ExpandedHybrid
 from services.agent_orchestrator.search.memory_leg import MemoryLeg
 from services.runtime.channels import OutgoingMetadata
