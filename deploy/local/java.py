@@ -17,6 +17,9 @@ _OPTIONS = (
     "-Xmx512m",
     # By default the young generation starts with 20 MB, and is collected four times a second while facts are loaded.
     "-Xmn128m",
+    # By default the space for classes begins with 21 MB, and each time it grows the whole heap is collected, the last
+    # time while the first queries are planned.
+    "-XX:MetaspaceSize=192m",
     "-XX:+ExitOnOutOfMemoryError",
     "-Dfile.encoding=UTF-8",
     "-Djava.awt.headless=true",

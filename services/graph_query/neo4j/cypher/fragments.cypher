@@ -93,6 +93,12 @@ OPTIONAL MATCH (o:BraidOntology {group_id: $p.space}) USING INDEX SEEK o:BraidOn
 RETURN coalesce(o.events, []) AS events
 }
 
+// fragment: has_not_ended fact
+// Whether a fact ends after the requested time, or is an event on its day; follows `event_relations`. A CASE, because OR
+// is multiplied out when a query is planned, which is slow after a start.
+CASE WHEN coalesce({{fact}}.valid_until, $p.open) > $p.since THEN true
+ELSE $p.since = $p.until AND {{lasts_one_day fact}} AND {{fact}}.relation_key IN events END
+
 // fragment: space_state space
 // The space's revision, and the model of its vectors.
 OPTIONAL MATCH ({{space}}:BraidSpace {group_id: $p.space}) USING INDEX SEEK {{space}}:BraidSpace(group_id)

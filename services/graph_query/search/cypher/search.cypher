@@ -35,8 +35,7 @@ CALL () {
 CALL (events) {
   UNWIND CASE $p.lucene WHEN '' THEN [] ELSE [$p.lucene] END AS lucene
   CALL db.index.fulltext.queryRelationships('braid_fact_terms', lucene, {limit: $p.fetch}) YIELD relationship AS e, score
-  WHERE e.group_id = $p.space AND coalesce(e.valid_from, -$p.open) <= $p.until AND (coalesce(e.valid_until, $p.open) > $p.since
-      OR $p.since = $p.until AND {{lasts_one_day e}} AND e.relation_key IN events)
+  WHERE e.group_id = $p.space AND coalesce(e.valid_from, -$p.open) <= $p.until AND {{has_not_ended e}}
     AND ($p.relation = '' OR e.relation_key = $p.relation)
   WITH e, score LIMIT $p.limit
   RETURN collect([e.uuid, score, e.fact, e.name, e.fact_embedding IS NOT NULL]) AS text
@@ -46,8 +45,7 @@ CALL (events) {
   MATCH (k:EntityName {group_id: $p.space, link_key: key}) USING INDEX SEEK k:EntityName(group_id, link_key)
   WITH DISTINCT k.entity_uuid AS uuid LIMIT 12
   MATCH (n:Entity {uuid: uuid})-[e:RELATES_TO]-() USING INDEX SEEK n:Entity(uuid)
-  WHERE e.group_id = $p.space AND coalesce(e.valid_from, -$p.open) <= $p.until AND (coalesce(e.valid_until, $p.open) > $p.since
-      OR $p.since = $p.until AND {{lasts_one_day e}} AND e.relation_key IN events)
+  WHERE e.group_id = $p.space AND coalesce(e.valid_from, -$p.open) <= $p.until AND {{has_not_ended e}}
     AND ($p.relation = '' OR e.relation_key = $p.relation) AND ($p.entity_key = '' OR uuid IN $p.only)
   WITH e, toFloat(count(DISTINCT n)) AS ends, any(beginning IN $p.beginnings WHERE e.relation_key CONTAINS beginning) AS asked
   ORDER BY ends DESC, asked DESC, e.valid_from DESC, e.uuid LIMIT $p.limit
@@ -187,8 +185,9 @@ RETURN collect([e.uuid, score * 2 - 1, e.fact, e.name]) AS hits
 // name: search_vector_exact
 // Stated facts nearest to a vector, with scores; every fact of the space that passes the filter is compared.
 CYPHER 25
+{{event_relations}}
 MATCH ()-[e:RELATES_TO]->() USING INDEX SEEK e:RELATES_TO(group_id, valid_from, uuid)
-WHERE e.group_id = $p.space AND e.uuid >= '' AND size(e.fact_embedding) = size($p.vector) AND {{holds e}}
+WHERE e.group_id = $p.space AND e.uuid >= '' AND size(e.fact_embedding) = size($p.vector) AND e.valid_from <= $p.until AND {{has_not_ended e}}
   AND ($p.relation = '' OR e.relation_key = $p.relation)
 WITH e, vector.similarity.cosine(e.fact_embedding, $p.vector) AS score ORDER BY score DESC, e.uuid LIMIT $p.limit
 RETURN collect([e.uuid, score * 2 - 1, e.fact, e.name]) AS hits
