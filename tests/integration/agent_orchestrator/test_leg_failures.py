@@ -42,16 +42,10 @@ def answers(world: World) -> World:
 
 
 async def ask(
-    world: World, seconds: float = 5, query: str = "who owns it", **more: object
+    world: World, seconds: float = 5, **more: object
 ) -> search_pb2.ComprehensiveSearchResponse:
-    request = Request(query=query, **more)  # type: ignore[arg-type]
+    request = Request(query="who owns it", **more)  # type: ignore[arg-type]
     return await world.search.ComprehensiveSearch(request, metadata=ALICE, timeout=seconds)
-
-
-async def prepare_rules(world: World) -> None:
-    """Has a search refused: a process prepares the rules of a message when it first receives one."""
-    with pytest.raises(grpc.aio.AioRpcError):
-        await ask(world, query="")
 
 
 async def test_a_late_leg_returns_its_partial_results(answers: World) -> None:
@@ -87,7 +81,6 @@ async def test_late_legs_without_results_fail_the_search(answers: World) -> None
 async def test_a_word_search_in_time_is_an_answer_although_the_embedder_was_late(
     answers: World,
 ) -> None:
-    await prepare_rules(answers)
     answers.embedder.stuck = True
     answers.vector.answer = vector_pb2.HybridSearchResponse(leg=TEXT_ONLY)
     answers.graph.answer = query_pb2.SearchFactsResponse(leg=TEXT_ONLY)
@@ -98,7 +91,6 @@ async def test_a_word_search_in_time_is_an_answer_although_the_embedder_was_late
 async def test_a_short_deadline_is_not_reported_as_an_unavailable_embedder(
     answers: World,
 ) -> None:
-    await prepare_rules(answers)
     answers.embedder.stuck = True
     answers.vector.answer.MergeFrom(vector_pb2.HybridSearchResponse(leg=TEXT_ONLY))
     answer = await ask(answers, seconds=0.45)
