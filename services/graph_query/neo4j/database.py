@@ -179,6 +179,17 @@ class Database:
         async with self._slots.slot(), _braid_errors(READ_LIMIT):
             await self._driver.verify_connectivity()
 
+    async def begin(self) -> None:
+        """Begins a transaction and rolls it back, which Neo4j answers without planning anything."""
+        async with (
+            self._slots.slot(),
+            _braid_errors(READ_LIMIT) as limit,
+            self._driver.session() as session,
+            await session.begin_transaction(timeout=limit) as transaction,
+        ):
+            await transaction.rollback()
+        self._answered = asyncio.get_running_loop().time()
+
     async def warm_up(self, name: str, **parameters: Any) -> None:
         """Runs a named query and rolls it back, so that Neo4j caches its plan."""
         async with (

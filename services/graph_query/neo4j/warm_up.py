@@ -20,13 +20,17 @@ Connect = Callable[[], Awaitable[None]]
 WarmUp = Callable[[str], Awaitable[None]]
 
 
-# In the order in which a search needs them.
+# In the order in which a search for facts needs them.
 SEARCH_QUERIES = (
     "search_facts",
     "search_vector_exact",
     "search_sentences",
     "facts_in_full",
-    # Used by the comprehensive search to expand its list.
+)
+
+
+# In the order in which the comprehensive search needs them to expand its list.
+EXPANSION_QUERIES = (
     "entities_by_link_key",
     "entities_titled",
     "mention_subgraph",
@@ -37,6 +41,7 @@ SEARCH_QUERIES = (
 # Neo4j a megabyte, and the stack's start a quarter of a second of CPU time.
 WARMED_QUERIES = (
     *SEARCH_QUERIES,
+    *EXPANSION_QUERIES,
     "search_state",
     "create_space",
     "lock_space",
@@ -80,8 +85,8 @@ _MAX_PAUSE_SECONDS = 0.25
 _RETRY_SECONDS = 0.2
 
 
-# How many search queries are planned at a time. On two cores two are planned a second sooner than one after the other;
-# Java's compilers need what is left.
+# How many of a search's queries are planned at a time. On two cores two are planned a second sooner than one after the
+# other; Java's compilers need what is left. Once they are, searches run, and one query is planned at a time.
 _AT_A_TIME = 2
 
 
@@ -131,17 +136,19 @@ class QueryPlanWarmer:
         *,
         names: Sequence[str] = WARMED_QUERIES,
         searched: Sequence[str] = SEARCH_QUERIES,
+        expanded: Sequence[str] = EXPANSION_QUERIES,
         max_pause_seconds: float = _MAX_PAUSE_SECONDS,
     ) -> None:
-        """`searched` are those of `names` that are warmed first, and are `pending` until then.
+        """`searched` and then `expanded` are those of `names` that are warmed first, and are `pending` until then.
 
         `connect` raises a BraidError while Neo4j takes no connections.
         """
         self._connect = connect
         self._warm_up = warm_up
         self._pending = pending
-        self._names = [name for name in names if name not in searched]
+        self._names = [name for name in names if name not in {*searched, *expanded}]
         self._searched = [name for name in names if name in searched]
+        self._expanded = [name for name in names if name in expanded]
         self._max_pause_seconds = max_pause_seconds
         self._cold = asyncio.Event()
         self._writes = 0
@@ -174,7 +181,7 @@ class QueryPlanWarmer:
             try:
                 await self._connected()
                 self._cold.clear()
-                self._pending.add(self._searched)
+                self._pending.add([*self._searched, *self._expanded])
                 await self._warm()
             except BraidError as error:
                 # An outage, or Neo4j is too busy to plan in time. Finished plans stay cached.
@@ -196,7 +203,8 @@ class QueryPlanWarmer:
 
     async def _warm(self) -> None:
         started = time.perf_counter()
-        await self._plan_searches()
+        await self._plan_pending(self._searched, _AT_A_TIME)
+        await self._plan_pending(self._expanded, 1)
         for name in self._names:
             await self._plan(name)
         self.rounds += 1
@@ -204,8 +212,8 @@ class QueryPlanWarmer:
             "plans are warm", seconds=round(time.perf_counter() - started, 2)
         )
 
-    async def _plan_searches(self) -> None:
-        names = iter(self._searched)
+    async def _plan_pending(self, pending: Sequence[str], at_a_time: int) -> None:
+        names = iter(pending)
 
         async def plan() -> None:
             for name in names:
@@ -214,7 +222,7 @@ class QueryPlanWarmer:
 
         try:
             async with asyncio.TaskGroup() as group:
-                for _ in range(_AT_A_TIME):
+                for _ in range(at_a_time):
                     group.create_task(plan())
         except BaseExceptionGroup as failures:
             raise failures.exceptions[0] from None

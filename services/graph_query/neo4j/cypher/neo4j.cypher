@@ -199,11 +199,6 @@ MATCH (e:Episodic {group_id: $p.space, uuid: p.uuid}) USING INDEX SEEK e:Episodi
 RETURN p.uuid AS uuid, p.document_id AS document_id, p.title AS title, e.source_description AS source, e.content AS content,
        p.starts AS starts, p.own_start AS own_start, p.valid_from AS since, p.valid_until AS until, p.gaps AS gaps
 
-// name: ping
-// Answers with the least work for the planner. In the language version of searches, so that it loads their parser.
-CYPHER 25
-RETURN true AS answers
-
 // name: raise_revision
 // Raises the revision of a changed space and, if `names` is 1, of its names; returns both.
 MATCH (s:BraidSpace {group_id: $p.space}) USING INDEX SEEK s:BraidSpace(group_id)

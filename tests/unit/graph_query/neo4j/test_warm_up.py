@@ -8,6 +8,7 @@ from contextlib import asynccontextmanager
 
 from services.graph_query.neo4j.queries import load_queries
 from services.graph_query.neo4j.warm_up import (
+    EXPANSION_QUERIES,
     SEARCH_QUERIES,
     WARMED_QUERIES,
     PendingPlans,
@@ -49,7 +50,7 @@ async def until(holds: Callable[[], bool]) -> None:
 def test_every_warmed_query_exists() -> None:
     names = load_queries().names()
     assert set(WARMED_QUERIES) <= set(names)
-    assert set(SEARCH_QUERIES) <= set(WARMED_QUERIES)
+    assert {*SEARCH_QUERIES, *EXPANSION_QUERIES} <= set(WARMED_QUERIES)
 
 
 async def test_nothing_is_warmed_up_before_the_schema_exists() -> None:
@@ -129,6 +130,34 @@ async def test_two_searches_are_planned_at_a_time_and_each_waits_only_for_its_ow
             store.done.release()
         async with asyncio.timeout(5):
             await asyncio.gather(waiting["b"], waiting["c"])
+
+
+async def test_expansions_are_planned_one_at_a_time_once_searches_are_planned_and_are_waited_for() -> (
+    None
+):
+    store = SlowWarmUp()
+    pending = PendingPlans()
+    warmer = QueryPlanWarmer(
+        store.connect,
+        store.warm_up,
+        pending,
+        names=["a", "b", "c", "d"],
+        searched=["a", "b"],
+        expanded=["c", "d"],
+    )
+    async with running(warmer):
+        warmer.start()
+        await until(lambda: store.warmed == ["a", "b"])
+        waiting = asyncio.create_task(pending.wait("d"))
+        for planned in (["a", "b"], ["a", "b", "c"], ["a", "b", "c", "d"]):
+            for _ in range(10):
+                await asyncio.sleep(0)
+            assert (store.warmed, waiting.done()) == (planned, False)
+            store.done.release()
+            if planned == ["a", "b"]:
+                store.done.release()
+        async with asyncio.timeout(5):
+            await waiting
 
 
 async def test_no_search_waits_while_neo4j_takes_no_connections() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 
 import pytest
 import structlog
@@ -44,5 +45,8 @@ def test_an_event_is_logged_with_its_name_and_counted_by_reason() -> None:
 
 
 @pytest.fixture(autouse=True)
-def _fresh_loggers() -> None:
+def _fresh_loggers() -> Iterator[None]:
+    configured = structlog.get_config()
     structlog.reset_defaults()
+    yield
+    structlog.configure(**configured)
