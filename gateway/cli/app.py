@@ -27,6 +27,7 @@ from gateway.cli.search import search
 from gateway.cli.session import Session, console, run, wants_json
 from gateway.cli.space import space
 from gateway.cli.status import status
+from gateway.cli.sync import sync
 from gateway.cli.typed_memory import memories
 from gateway.cli.up import up
 from services.runtime.version import VERSION
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 # `braid VERB …`: frequent commands, in the order of `braid --help`.
-COMMANDS = (up, status, ingest, search, ask, chat, mcp)
+COMMANDS = (up, status, ingest, sync, search, ask, chat, mcp)
 # `braid NOUN VERB …`. Add a new noun here; docs/command-line.md lists the verbs.
 GROUPS = {
     "documents": documents,

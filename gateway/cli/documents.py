@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -13,6 +13,7 @@ from gateway.cli.output import show_record, show_table
 from gateway.cli.times import day
 
 if TYPE_CHECKING:
+    from gateway.cli.api import Api
     from gateway.cli.session import Session
 
 DocumentId = Annotated[
@@ -75,14 +76,20 @@ def delete_document(
     context: typer.Context, document_id: DocumentId, as_json: AsJson = False
 ) -> None:
     """Remove a document from both stores, and show what was removed."""
-    from gateway.cli.api import segment  # noqa: PLC0415
-
     session: Session = context.obj
     with session.api(changes=True) as api:
-        answer = api.delete(f"/api/documents/{segment(document_id)}")
-        if not has_ended(answer["job"]):
-            answer["job"] = wait_for_end(api, session, answer["job"])
-            answer["removed"] = answer["job"]["removed"]
-    require_success(answer["job"])
+        answer = delete_and_wait(api, session, document_id)
     columns = {"store": "store", "removed": "kind", "count": "count"}
     show(session, answer, lambda out, a: show_table(out, columns, a["removed"]), as_json)
+
+
+def delete_and_wait(api: Api, session: Session, document_id: str) -> dict[str, Any]:
+    """Deletes a document; returns the ended job and what was removed. Raises CliError if the job failed."""
+    from gateway.cli.api import segment  # noqa: PLC0415
+
+    answer: dict[str, Any] = api.delete(f"/api/documents/{segment(document_id)}")
+    if not has_ended(answer["job"]):
+        answer["job"] = wait_for_end(api, session, answer["job"])
+        answer["removed"] = answer["job"]["removed"]
+    require_success(answer["job"])
+    return answer

@@ -184,6 +184,28 @@ async def test_documents_are_listed_shown_and_deleted(served: Served) -> None:
     assert "neo4j" in deleted.out
 
 
+async def test_a_folder_in_step_compares_only_documents_of_its_own_files(
+    served: Served, tmp_path: Path
+) -> None:
+    (tmp_path / "box").mkdir()
+    (tmp_path / "box" / "new.md").write_text("# New")
+    stored = [
+        documents_pb2.Document(document_id=name, source=source)
+        for name, source in (
+            ("box/a.md", "box/a.md"),
+            ("box/7", "lines.jsonl"),
+            ("boxes/a.md", "boxes/a.md"),
+            ("a.md", "a.md"),
+        )
+    ]
+    served.script.answer("ListDocuments", documents_pb2.ListDocumentsResponse(documents=stored))
+    ended = await braid(served, "sync", tmp_path / "box", "--dry-run", "--json")
+    assert ended.json() == {"name": "box", "new": ["box/new.md"], "vanished": ["box/a.md"]}
+    assert [seen.method for seen in served.script.seen if "Ingest" in seen.method] == []
+    shown = await braid(served, "sync", tmp_path / "box", "--dry-run")
+    assert "1 document whose file is gone: kept (--erase deletes it)\n    box/a.md\n" in shown.out
+
+
 async def test_the_status_shows_services_and_counts(served: Served) -> None:
     served.script.answer("GetGraphStats", query_pb2.GetGraphStatsResponse(entity_count=7))
     ended = await braid(served, "status")

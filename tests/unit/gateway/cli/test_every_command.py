@@ -49,6 +49,7 @@ def call(words: str, tmp_path: Path) -> list[str]:
     given = REQUIRED_VALUES | {
         "file": str(file),
         "paths": str(file),
+        "folder": str(tmp_path),
         "questions": str(questions),
     }
     called = words.split()

@@ -1,0 +1,141 @@
+"""`braid sync`: keeps the documents of a folder in step with its files.
+
+A document's id is the folder's name and the file's path within it, so files with equal paths in two folders are two
+documents.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from rich.text import Text
+
+from gateway.cli.documents import delete_and_wait
+from gateway.cli.errors import CliError, StillRunningError
+from gateway.cli.exit_codes import ExitCode
+from gateway.cli.ingest.report import show_report
+from gateway.cli.options import AsJson
+from gateway.cli.output import QUIET, show_pairs, show_table
+from gateway.cli.terminal_escape import line, styled
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from gateway.cli.api import Api
+    from gateway.cli.session import Session
+
+# Documents in a page of the list.
+_PAGE = 200
+# Vanished files that are named.
+_MAX_NAMED = 20
+
+
+def sync(
+    context: typer.Context,
+    folder: Annotated[Path, typer.Argument(help="The folder.")],
+    *,
+    name: Annotated[
+        str | None,
+        typer.Option(help="Begins the ids of its documents. Default: the folder's name."),
+    ] = None,
+    erase: Annotated[
+        bool, typer.Option("--erase", help="Delete the documents whose files are gone.")
+    ] = False,
+    force: Annotated[
+        bool, typer.Option("--force", help="Go on although more than a fifth of them is gone.")
+    ] = False,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Show what is new and what is gone; change nothing.")
+    ] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Add what is new or changed in a folder, and name the documents whose files are gone, or delete them."""
+    from gateway.cli.ingest.folder_comparison import FolderComparison  # noqa: PLC0415
+    from gateway.cli.ingest.ingestion import Ingest  # noqa: PLC0415
+    from gateway.cli.progress import IngestProgress  # noqa: PLC0415
+
+    session: Session = context.obj
+    name = _name_of(folder, name)
+    try:
+        with session.api(changes=not dry_run) as api:
+            compared = FolderComparison.of(name, folder, set(_stored_ids(api, name)))
+            outcome: dict[str, Any] = {
+                "name": name,
+                "new": list(compared.new),
+                "vanished": list(compared.vanished),
+            }
+            if not dry_run:
+                compared.require_plausible(folder, force=force)
+                with IngestProgress(session.err) as bars:
+                    report = Ingest(api, bars, replace=True).run(compared.files)
+                outcome["ingested"] = report.as_json()
+                outcome["removed"] = _erase(api, session, compared.vanished if erase else ())
+    except KeyboardInterrupt:
+        raise StillRunningError("what was accepted goes on; the next run does the rest") from None
+    if as_json:
+        session.show_json(outcome)
+    else:
+        _show(session, outcome, erased=erase and not dry_run)
+    if not dry_run and outcome["ingested"]["failures"]:
+        raise typer.Exit(ExitCode.PARTIAL)
+
+
+def _name_of(folder: Path, given: str | None) -> str:
+    """Returns the name that begins the ids. Raises CliError if there is no folder or no such name."""
+    if not folder.is_dir():
+        raise CliError(f"{folder} is not a folder")
+    name = folder.resolve().name if given is None else given
+    if not name.strip() or "/" in name:
+        # With a `/`, paths of two folders could be equal.
+        raise CliError("the folder needs a --name, without `/`", reason="INVALID_FIELD")
+    return name
+
+
+def _stored_ids(api: Api, name: str) -> Iterator[str]:
+    """Yields the ids of the stored documents of a folder. Documents of JSON lines have ids of their own."""
+    cursor: str | None = None
+    while True:
+        page = api.get("/api/documents", limit=_PAGE, cursor=cursor)
+        for one in page["documents"]:
+            if one["id"].startswith(f"{name}/") and one["source"] == one["id"]:
+                yield one["id"]
+        cursor = page["next_cursor"]
+        if not cursor:
+            return
+
+
+def _erase(api: Api, session: Session, ids: Sequence[str]) -> list[dict[str, Any]]:
+    """Deletes documents; returns what was removed of each store and kind."""
+    removed: Counter[tuple[str, str]] = Counter()
+    for one in ids:
+        for rows in delete_and_wait(api, session, one)["removed"]:
+            removed[rows["store"], rows["kind"]] += rows["count"]
+    return [
+        {"store": store, "kind": kind, "count": count} for (store, kind), count in removed.items()
+    ]
+
+
+def _show(session: Session, outcome: dict[str, Any], *, erased: bool) -> None:
+    vanished = outcome["vanished"]
+    if "ingested" in outcome:
+        show_report(session, outcome["ingested"])
+    else:
+        show_pairs(session.out, {"new": len(outcome["new"]), "vanished": len(vanished)})
+    if vanished:
+        several = len(vanished) > 1
+        which = (
+            f"{len(vanished)} documents whose files are" if several else "1 document whose file is"
+        )
+        became = "deleted" if erased else f"kept (--erase deletes {'them' if several else 'it'})"
+        text = f"{which} gone: {became}"
+        session.out.print(Text(line(text)), soft_wrap=True)
+        for one in vanished[:_MAX_NAMED]:
+            session.out.print(Text("    ").append_text(styled(one, QUIET)), soft_wrap=True)
+        if len(vanished) > _MAX_NAMED:
+            session.out.print(f"    and {len(vanished) - _MAX_NAMED} more")
+    if outcome.get("removed"):
+        columns = {"store": "store", "removed": "kind", "count": "count"}
+        show_table(session.out, columns, outcome["removed"])

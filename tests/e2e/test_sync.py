@@ -1,0 +1,64 @@
+"""`braid sync` keeps what is stored of a folder in step with its files."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from tests.e2e.conftest import HOSTILE_KEY, System
+
+
+def synced(system: System, folder: Path, *options: str, code: int = 0) -> dict[str, Any]:
+    """Runs the command into a separate space; returns its report."""
+    ended = system.braid("sync", str(folder), *options, "--json", key=HOSTILE_KEY)
+    assert ended.returncode == code, ended.stderr
+    report: dict[str, Any] = json.loads(ended.stdout)
+    return report
+
+
+def quoted(system: System, query: str) -> set[str]:
+    """Returns the ids of the documents that a text search finds."""
+    with system.client(HOSTILE_KEY) as http:
+        found = http.post("/api/search/text", json={"query": query, "limit": 20}).json()
+    return {hit["document_id"] for hit in found["results"]}
+
+
+def test_new_changed_and_deleted_files_are_in_step_and_equal_paths_of_two_folders_never_meet(
+    system: System, tmp_path: Path
+) -> None:
+    handbook, wiki = tmp_path / "handbook", tmp_path / "wiki"
+    for folder, animal in ((handbook, "pangolin"), (wiki, "capybara")):
+        folder.mkdir()
+        for number in range(5):
+            (folder / f"{number}.md").write_text(f"The {animal} of room {number} sleeps.")
+    first = synced(system, handbook)
+    assert (len(first["new"]), first["ingested"]["searchable"]) == (5, 5)
+    synced(system, wiki)
+    assert quoted(system, "pangolin") == {f"handbook/{number}.md" for number in range(5)}
+
+    (handbook / "0.md").write_text("The pangolin of room 0 has become an okapi.")
+    (handbook / "4.md").unlink()
+    seen = synced(system, handbook, "--dry-run")
+    assert (seen["new"], seen["vanished"]) == ([], ["handbook/4.md"])
+    kept = synced(system, handbook)
+    assert kept["ingested"]["unchanged"] == 3
+    assert quoted(system, "okapi") == {"handbook/0.md"}
+    assert "handbook/4.md" in quoted(system, "pangolin")
+    erased = synced(system, handbook, "--erase")
+    assert {"store": "postgresql", "kind": "versions", "count": 1} in erased["removed"]
+    assert quoted(system, "pangolin") == {f"handbook/{number}.md" for number in range(4)}
+    assert len(quoted(system, "capybara")) == 5
+
+
+def test_another_folder_of_the_same_name_changes_nothing(system: System, tmp_path: Path) -> None:
+    for place in ("here", "there"):
+        (tmp_path / place / "minutes").mkdir(parents=True)
+        for number in range(3):
+            (tmp_path / place / "minutes" / f"{place}-{number}.md").write_text(f"Minutes {place}.")
+    synced(system, tmp_path / "here" / "minutes")
+    ended = system.braid("sync", str(tmp_path / "there" / "minutes"), "--erase", key=HOSTILE_KEY)
+    assert ended.returncode == 1
+    assert "3 of 3 documents are no longer in" in ended.stderr
+    assert "--name" in ended.stderr
+    assert quoted(system, "minutes") == {f"minutes/here-{number}.md" for number in range(3)}

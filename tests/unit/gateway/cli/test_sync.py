@@ -1,0 +1,32 @@
+"""`braid sync` needs a folder and a name for its documents."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.unit.gateway.cli.test_every_command import braid
+
+
+@pytest.mark.parametrize("name", ["", " ", "a/b", "/"])
+def test_a_name_with_which_paths_of_two_folders_could_be_equal_is_refused(
+    tmp_path: Path, name: str
+) -> None:
+    code, out, error = braid("sync", str(tmp_path), "--name", name)
+    assert (code, out) == (2, "")
+    assert "the folder needs a --name, without `/`" in error
+
+
+def test_the_root_has_no_name_of_its_own() -> None:
+    code, _, error = braid("sync", "/")
+    assert code == 2
+    assert "the folder needs a --name" in error
+
+
+def test_a_file_is_no_folder(tmp_path: Path) -> None:
+    file = tmp_path / "a.md"
+    file.write_text("text")
+    code, _, error = braid("sync", str(file))
+    assert code == 1
+    assert f"{file} is not a folder" in error
