@@ -88,9 +88,10 @@ def _name_of(folder: Path, given: str | None) -> str:
     if not folder.is_dir():
         raise CliError(f"{folder} is not a folder")
     name = folder.resolve().name if given is None else given
-    if not name.strip() or "/" in name:
+    if not name.strip() or not name.isprintable() or "/" in name:
         # With a `/`, paths of two folders could be equal.
-        raise CliError("the folder needs a --name, without `/`", reason="INVALID_FIELD")
+        message = "the folder needs a --name of printable characters without `/`"
+        raise CliError(message, reason="INVALID_FIELD")
     return name
 
 

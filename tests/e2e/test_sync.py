@@ -51,6 +51,22 @@ def test_new_changed_and_deleted_files_are_in_step_and_equal_paths_of_two_folder
     assert len(quoted(system, "capybara")) == 5
 
 
+def test_the_counts_are_shown_and_then_what_became_of_documents_whose_files_are_gone(
+    system: System, tmp_path: Path
+) -> None:
+    for number in range(6):
+        (tmp_path / f"{number}.md").write_text(f"The gate of dock {number} opens at noon.")
+    first = system.braid("sync", str(tmp_path), "--name", "docks", key=HOSTILE_KEY)
+    assert (first.returncode, first.stderr.count("Traceback")) == (0, 0), first.stderr
+    assert "documents: 6\n" in first.stdout
+    (tmp_path / "5.md").unlink()
+    (tmp_path / "4.md").write_bytes(b"")
+    ended = system.braid("sync", str(tmp_path), "--name", "docks", "--erase", key=HOSTILE_KEY)
+    assert ended.returncode == 4
+    assert "1 document whose file is gone: deleted\n    docks/5.md\n" in ended.stdout
+    assert f"{tmp_path / '4.md'}: " in ended.stderr
+
+
 def test_another_folder_of_the_same_name_changes_nothing(system: System, tmp_path: Path) -> None:
     for place in ("here", "there"):
         (tmp_path / place / "minutes").mkdir(parents=True)

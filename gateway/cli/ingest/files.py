@@ -138,11 +138,11 @@ def find(paths: Sequence[Path]) -> Iterator[Found]:
         for found in _under(path):
             if isinstance(found, Source):
                 if not _is_text(found.id):
-                    yield Problem(_shown(found.path), "its name is not UTF-8")
+                    yield Problem(printable(found.path), "its name is not UTF-8")
                     continue
                 other = taken.setdefault(found.id, found.path)
                 if other != found.path:
-                    yield Problem(_shown(found.path), f"would be the same document as {other}")
+                    yield Problem(printable(found.path), f"would be the same document as {other}")
                     continue
             yield found
 
@@ -154,11 +154,11 @@ def _under(path: Path) -> Iterator[Found]:
     elif stat.S_ISDIR(mode):
         yield from _folder(path, path, frozenset())
     elif not stat.S_ISREG(mode):
-        yield Problem(_shown(path), "is not a file")
+        yield Problem(printable(path), "is not a file")
     elif kind := content_type_of(path.name):
         yield Source(path, path.name, kind)
     else:
-        yield Problem(_shown(path), f"is none of {', '.join(CONTENT_TYPES)}")
+        yield Problem(printable(path), f"is none of {', '.join(CONTENT_TYPES)}")
 
 
 def _folder(root: Path, folder: Path, above: frozenset[tuple[int, int]]) -> Iterator[Found]:
@@ -166,11 +166,11 @@ def _folder(root: Path, folder: Path, above: frozenset[tuple[int, int]]) -> Iter
         info = folder.stat()
         names = sorted(os.listdir(folder))  # noqa: PTH208 - names, not paths
     except OSError as error:
-        yield Problem(_shown(folder), _reason(error))
+        yield Problem(printable(folder), _reason(error))
         return
     here = (info.st_dev, info.st_ino)
     if here in above:
-        yield Problem(_shown(folder), "links back to a folder that holds it")
+        yield Problem(printable(folder), "links back to a folder that holds it")
         return
     for name in names:
         if not name.startswith("."):
@@ -185,7 +185,7 @@ def _entry(root: Path, path: Path, above: frozenset[tuple[int, int]]) -> Iterato
     elif stat.S_ISDIR(mode):
         yield from _folder(root, path, above)
     elif not stat.S_ISREG(mode):
-        yield Problem(_shown(path), "is not a file")
+        yield Problem(printable(path), "is not a file")
     elif kind:
         yield Source(path, path.relative_to(root).as_posix(), kind)
     else:
@@ -196,10 +196,10 @@ def _mode(path: Path) -> int | Problem:
     try:
         return path.stat().st_mode
     except (OSError, ValueError) as error:
-        return Problem(_shown(path), _reason(error))
+        return Problem(printable(path), _reason(error))
 
 
-def _shown(path: Path) -> str:
+def printable(path: Path) -> str:
     """Returns a path with any bytes in printable form."""
     return os.fsencode(path).decode(errors="replace")
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from gateway.cli.errors import CliError
-from gateway.cli.ingest.files import Found, Problem, Source, find, without_site_names
+from gateway.cli.ingest.files import Found, Problem, Source, find, printable, without_site_names
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
@@ -63,5 +63,5 @@ def _within(name: str, found: Found) -> Found:
 
 def _id(name: str, folder: Path, problem: Problem) -> str:
     """Returns the id of a file that cannot be read, or what begins the ids of all files in such a folder."""
-    within = Path(problem.path).relative_to(folder).as_posix()
+    within = Path(problem.path).relative_to(printable(folder)).as_posix()
     return name if within == "." else f"{name}/{within}"

@@ -19,17 +19,18 @@ _MAX_NAMED = 20
 
 def show_report(session: Session, summary: dict[str, Any]) -> None:
     """Prints the counts, then what was not taken and why."""
-    failures, missing = summary.pop("failures"), summary.pop("missing")
-    warnings, skipped = summary.pop("warnings"), summary.pop("skipped")
-    output.show_pairs(session.out, summary)
-    for one in missing:
+    lists = {"failures", "missing", "warnings", "skipped"}
+    output.show_pairs(
+        session.out, {name: value for name, value in summary.items() if name not in lists}
+    )
+    for one in summary["missing"]:
         _show_missing(session, one)
-    if skipped:
+    if skipped := summary["skipped"]:
         counts = ", ".join(f"{count} {kind}" for kind, count in sorted(skipped.items()))
         session.warn(f"skipped files of unsupported types: {counts}")
-    for warning in warnings:
+    for warning in summary["warnings"]:
         session.warn(f"{warning['path']}: {warning['reason']}")
-    for problem in failures:
+    for problem in summary["failures"]:
         session.complain(CliError(f"{problem['path']}: {problem['reason']}"))
 
 

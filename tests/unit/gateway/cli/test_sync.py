@@ -9,13 +9,13 @@ import pytest
 from tests.unit.gateway.cli.test_every_command import braid
 
 
-@pytest.mark.parametrize("name", ["", " ", "a/b", "/"])
-def test_a_name_with_which_paths_of_two_folders_could_be_equal_is_refused(
+@pytest.mark.parametrize("name", ["", " ", "a/b", "/", "a\n", "\udcff"])
+def test_a_name_that_cannot_begin_an_id_of_one_folder_alone_is_refused(
     tmp_path: Path, name: str
 ) -> None:
     code, out, error = braid("sync", str(tmp_path), "--name", name)
     assert (code, out) == (2, "")
-    assert "the folder needs a --name, without `/`" in error
+    assert "the folder needs a --name of printable characters without `/`" in error
 
 
 def test_the_root_has_no_name_of_its_own() -> None:

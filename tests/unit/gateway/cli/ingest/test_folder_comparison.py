@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -41,6 +42,14 @@ def test_a_file_or_folder_that_cannot_be_read_has_not_vanished(folder: Path) -> 
 
 def test_nothing_has_vanished_from_a_folder_that_is_gone_itself(tmp_path: Path) -> None:
     assert FolderComparison.of("notes", tmp_path / "unmounted", FIVE).vanished == []
+
+
+def test_a_folder_whose_name_is_not_text_is_compared_as_well(tmp_path: Path) -> None:
+    folder = tmp_path / os.fsdecode(b"caf\xe9")
+    folder.mkdir()
+    (folder / "lost.md").symlink_to(folder / "nowhere.md")
+    stored = ["notes/lost.md", "notes/gone.md"]
+    assert FolderComparison.of("notes", folder, stored).vanished == ["notes/gone.md"]
 
 
 def test_more_than_a_fifth_of_the_documents_vanishes_only_on_request(folder: Path) -> None:
