@@ -9,7 +9,7 @@ import typer
 from gateway.cli.job_progress import wait_for_end
 from gateway.cli.job_status import has_ended, require_success
 from gateway.cli.options import AsJson, Cursor, Limit, print_page, show
-from gateway.cli.output import show_record, show_table
+from gateway.cli.output import show_record, show_removed
 from gateway.cli.times import day
 
 if TYPE_CHECKING:
@@ -79,8 +79,7 @@ def delete_document(
     session: Session = context.obj
     with session.api(changes=True) as api:
         answer = delete_and_wait(api, session, document_id)
-    columns = {"store": "store", "removed": "kind", "count": "count"}
-    show(session, answer, lambda out, a: show_table(out, columns, a["removed"]), as_json)
+    show(session, answer, lambda out, a: show_removed(out, a["removed"]), as_json)
 
 
 def delete_and_wait(api: Api, session: Session, document_id: str) -> dict[str, Any]:

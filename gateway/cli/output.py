@@ -117,6 +117,11 @@ def show_record(out: Console, record: Json) -> None:
     )
 
 
+def show_removed(out: Console, removed: list[Json]) -> None:
+    """Shows what a deletion has removed of each store and kind."""
+    show_table(out, {"store": "store", "removed": "kind", "count": "count"}, removed)
+
+
 def show_pairs(out: Console, pairs: Json) -> None:
     """Shows names and values, one pair per line."""
     for name, value in pairs.items():

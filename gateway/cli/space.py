@@ -65,8 +65,7 @@ def delete(
     if as_json:
         session.show_json({"job": job})
     elif job["removed"]:
-        columns = {"store": "store", "removed": "kind", "count": "count"}
-        output.show_table(session.out, columns, job["removed"])
+        output.show_removed(session.out, job["removed"])
     else:
         output.show_pairs(session.out, {name: job[name] for name in ("id", "kind", "state")})
     require_success(job)

@@ -16,10 +16,10 @@ from rich.text import Text
 from gateway.cli.documents import delete_and_wait
 from gateway.cli.errors import CliError, StillRunningError
 from gateway.cli.exit_codes import ExitCode
-from gateway.cli.ingest.report import show_report
+from gateway.cli.ingest.report import show_names, show_report
 from gateway.cli.options import AsJson
-from gateway.cli.output import QUIET, show_pairs, show_table
-from gateway.cli.terminal_escape import line, styled
+from gateway.cli.output import show_pairs, show_removed
+from gateway.cli.terminal_escape import line
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -29,8 +29,6 @@ if TYPE_CHECKING:
 
 # Documents in a page of the list.
 _PAGE = 200
-# Vanished files that are named.
-_MAX_NAMED = 20
 
 
 def sync(
@@ -39,7 +37,7 @@ def sync(
     *,
     name: Annotated[
         str | None,
-        typer.Option(help="Begins the ids of its documents. Default: the folder's name."),
+        typer.Option(help="Prefix of its documents' ids. Default: the folder's name."),
     ] = None,
     erase: Annotated[
         bool, typer.Option("--erase", help="Delete the documents whose files are gone.")
@@ -84,7 +82,7 @@ def sync(
 
 
 def _name_of(folder: Path, given: str | None) -> str:
-    """Returns the name that begins the ids. Raises CliError if there is no folder or no such name."""
+    """Returns the prefix of the ids. Raises CliError if there is no folder, or the prefix is not one of it alone."""
     if not folder.is_dir():
         raise CliError(f"{folder} is not a folder")
     name = folder.resolve().name if given is None else given
@@ -133,10 +131,6 @@ def _show(session: Session, outcome: dict[str, Any], *, erased: bool) -> None:
         became = "deleted" if erased else f"kept (--erase deletes {'them' if several else 'it'})"
         text = f"{which} gone: {became}"
         session.out.print(Text(line(text)), soft_wrap=True)
-        for one in vanished[:_MAX_NAMED]:
-            session.out.print(Text("    ").append_text(styled(one, QUIET)), soft_wrap=True)
-        if len(vanished) > _MAX_NAMED:
-            session.out.print(f"    and {len(vanished) - _MAX_NAMED} more")
+        show_names(session, vanished, len(vanished))
     if outcome.get("removed"):
-        columns = {"store": "store", "removed": "kind", "count": "count"}
-        show_table(session.out, columns, outcome["removed"])
+        show_removed(session.out, outcome["removed"])

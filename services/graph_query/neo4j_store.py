@@ -153,7 +153,7 @@ class Neo4jStore(Neo4jSearch, Neo4jEntities):
         try:
             async with asyncio.timeout(_PING_SECONDS):
                 if self.warmer.warming:
-                    await self._probed.begin()
+                    await self._probed.probe()
                 else:
                     await check_ready(self._probed, self._schema)
         except TimeoutError:

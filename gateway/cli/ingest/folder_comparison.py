@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
 # The share of a folder's documents that may vanish before it has to be confirmed.
-MAX_VANISHED_SHARE = 0.2
+_MAX_VANISHED_SHARE = 0.2
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +34,7 @@ class FolderComparison:
 
     @classmethod
     def of(cls, name: str, folder: Path, stored: Collection[str]) -> FolderComparison:
-        """Compares a folder with the ids of its stored documents, which begin with its name."""
+        """Compares a folder with the ids of its stored documents, whose prefix is `name`."""
         files = [_within(name, one) for one in without_site_names(find([folder]))]
         ids = [one.id for one in files if isinstance(one, Source)]
         unread = [_id(name, folder, one) for one in files if isinstance(one, Problem)]
@@ -53,7 +53,7 @@ class FolderComparison:
         gone = f"{len(self.vanished)} of {self.stored} documents are no longer in {folder}"
         if not any(isinstance(one, Source) for one in self.files):
             raise CliError(f"{gone}, which holds no documents at all: nothing is changed")
-        if len(self.vanished) > MAX_VANISHED_SHARE * self.stored and not force:
+        if len(self.vanished) > _MAX_VANISHED_SHARE * self.stored and not force:
             raise CliError(f"{gone}: if it is another folder, give it a --name; --force goes on")
 
 
@@ -62,6 +62,6 @@ def _within(name: str, found: Found) -> Found:
 
 
 def _id(name: str, folder: Path, problem: Problem) -> str:
-    """Returns the id of a file that cannot be read, or what begins the ids of all files in such a folder."""
+    """Returns the id of a file that cannot be read, or the prefix of all ids in such a folder."""
     within = Path(problem.path).relative_to(printable(folder)).as_posix()
     return name if within == "." else f"{name}/{within}"

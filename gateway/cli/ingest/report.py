@@ -11,9 +11,11 @@ from gateway.cli.errors import CliError
 from gateway.cli.terminal_escape import line, styled
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from gateway.cli.session import Session
 
-# Facts that are named for each file.
+# Names in a list of facts or documents.
 _MAX_NAMED = 20
 
 
@@ -46,8 +48,13 @@ def _show_missing(session: Session, missing: dict[str, Any]) -> None:
         outcome = "they still stand (--replace withdraws what nothing else states)"
     text = f"{facts} no longer in {missing['path']}: {outcome}"
     session.out.print(Text(line(text)), soft_wrap=True)
-    for fact in missing["facts"][:_MAX_NAMED]:
-        session.out.print(Text("    ").append_text(styled(fact, output.QUIET)), soft_wrap=True)
-    unnamed = total - min(len(missing["facts"]), _MAX_NAMED)
+    show_names(session, missing["facts"], total)
+
+
+def show_names(session: Session, names: Sequence[str], total: int) -> None:
+    """Prints the first of some names, one per line, and how many of `total` are not printed."""
+    for name in names[:_MAX_NAMED]:
+        session.out.print(Text("    ").append_text(styled(name, output.QUIET)), soft_wrap=True)
+    unnamed = total - min(len(names), _MAX_NAMED)
     if unnamed:
         session.out.print(f"    and {unnamed} more")

@@ -179,27 +179,15 @@ class Database:
         async with self._slots.slot(), _braid_errors(READ_LIMIT):
             await self._driver.verify_connectivity()
 
-    async def begin(self) -> None:
-        """Begins a transaction and rolls it back, which Neo4j answers without planning anything."""
-        async with (
-            self._slots.slot(),
-            _braid_errors(READ_LIMIT) as limit,
-            self._driver.session() as session,
-            await session.begin_transaction(timeout=limit) as transaction,
-        ):
-            await transaction.rollback()
-        self._answered = asyncio.get_running_loop().time()
+    async def probe(self) -> None:
+        """Raises a BraidError unless Neo4j begins a transaction, for which nothing has to be planned."""
+        async with self._rolled_back():
+            self._answered = asyncio.get_running_loop().time()
 
     async def warm_up(self, name: str, **parameters: Any) -> None:
         """Runs a named query and rolls it back, so that Neo4j caches its plan."""
-        async with (
-            self._slots.slot(),
-            _braid_errors(READ_LIMIT) as limit,
-            self._driver.session() as session,
-            await session.begin_transaction(timeout=limit) as transaction,
-        ):
+        async with self._rolled_back() as transaction:
             await Transaction(transaction, self._queries, self._meter).run(name, **parameters)
-            await transaction.rollback()
 
     async def run_text(self, text: str, **parameters: Any) -> Rows:
         """Runs one statement that is not a named query, such as the schema's."""
@@ -213,6 +201,18 @@ class Database:
     async def close(self) -> None:
         """Closes all connections."""
         await self._driver.close()
+
+    @asynccontextmanager
+    async def _rolled_back(self) -> AsyncIterator[AsyncTransaction]:
+        """Begins a transaction, and rolls it back at the end."""
+        async with (
+            self._slots.slot(),
+            _braid_errors(READ_LIMIT) as limit,
+            self._driver.session() as session,
+            await session.begin_transaction(timeout=limit) as transaction,
+        ):
+            yield transaction
+            await transaction.rollback()
 
     async def _write_once(self, work: Callable[[Transaction], Awaitable[T]], limit: float) -> T:
         async with (
