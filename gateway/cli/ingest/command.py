@@ -11,7 +11,7 @@ from gateway.cli.errors import CliError, StillRunningError
 from gateway.cli.exit_codes import ExitCode
 from gateway.cli.ingest.report import show_report
 from gateway.cli.options import AsJson
-from gateway.content_types import CONTENT_TYPES
+from gateway.content_types import SUPPORTED
 
 if TYPE_CHECKING:
     from gateway.cli.session import Session
@@ -19,9 +19,7 @@ if TYPE_CHECKING:
 
 def ingest(
     context: typer.Context,
-    paths: Annotated[
-        list[Path], typer.Argument(help=f"Files or folders: {' '.join(CONTENT_TYPES)}")
-    ],
+    paths: Annotated[list[Path], typer.Argument(help=f"Files or folders: {SUPPORTED}")],
     replace: Annotated[
         bool,
         typer.Option(
@@ -49,8 +47,6 @@ def ingest(
     else:
         show_report(session, report.as_json())
     if report.is_empty:
-        session.complain(
-            CliError(f"nothing to ingest: no file is one of {' '.join(CONTENT_TYPES)}")
-        )
+        session.complain(CliError(f"nothing to ingest: no file is one of {SUPPORTED}"))
     if report.failures or report.is_empty:
         raise typer.Exit(ExitCode.PARTIAL)

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from gateway.content_types import CONTENT_TYPES, content_type_of
+from gateway.content_types import SUPPORTED, content_type_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -118,7 +118,7 @@ class Problem:
 
 @dataclass(frozen=True, slots=True)
 class Skipped:
-    """A file in a folder that is of no supported type; `type` is the end of its name, such as `.csv`."""
+    """A file in a folder that is of no supported type; `type` is the end of its name, such as `.zip`."""
 
     path: Path
 
@@ -158,7 +158,7 @@ def _under(path: Path) -> Iterator[Found]:
     elif kind := content_type_of(path.name):
         yield Source(path, path.name, kind)
     else:
-        yield Problem(printable(path), f"is none of {', '.join(CONTENT_TYPES)}")
+        yield Problem(printable(path), f"is none of {SUPPORTED}")
 
 
 def _folder(root: Path, folder: Path, above: frozenset[tuple[int, int]]) -> Iterator[Found]:

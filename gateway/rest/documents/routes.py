@@ -175,7 +175,7 @@ async def upload_documents(
     settings: SettingsDep,
     replace: ReplaceStated = False,
 ) -> Response:
-    """Takes a document as JSON, or files as a form: text, Markdown, HTML, PDF, DOCX, mail, messages or JSON lines.
+    """Takes a document as JSON, or files of all supported types as a form.
 
     Answers with a job a file at once. Facts among JSON lines are taken as by `POST /api/facts` and counted in `facts`:
     a file with a wrong one is refused.

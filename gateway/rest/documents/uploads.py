@@ -43,6 +43,7 @@ _ALSO_CALLED = {
     "application/jsonlines": "application/jsonl",
     "text/x-markdown": "text/markdown",
     "application/xhtml+xml": "text/html",
+    "text/rtf": "application/rtf",
 }
 
 

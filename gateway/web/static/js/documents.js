@@ -25,7 +25,7 @@ function leave(opened) {
 
 function drop(jobs, reload, signal) {
   const input = el("input", { type: "file", multiple: true, "aria-label": "Files to add", onchange: () => send([...input.files]) });
-  const zone = el("div", { class: "drop" }, el("p", {}, "Drop Markdown, text, HTML, PDF, DOCX, mail or JSON lines here, or choose files."), input);
+  const zone = el("div", { class: "drop" }, el("p", {}, "Drop text, Markdown, HTML, PDF, office files, tables, books, mail, code or JSON lines here, or choose files."), input);
   for (const name of ["dragover", "dragleave", "drop"]) {
     zone.addEventListener(name, (event) => {
       event.preventDefault();

@@ -12,6 +12,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from xml.etree import ElementTree as ET
 
+from services.agent_orchestrator.ingest.formats.damage import parse_xml
+
 _W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
 _R = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}"
 _RELATIONSHIP = "{http://schemas.openxmlformats.org/package/2006/relationships}Relationship"
@@ -45,7 +47,7 @@ def prepare_parts(data: bytes) -> WordParts:
 
 
 def _with_plain_fields(members: dict[str, bytes], name: str) -> bytes:
-    root = _parse(members[name])
+    root = parse_xml(members[name])
     targets = _targets(members, name)
     for parent in list(root.iter()):
         for place, child in reversed(list(enumerate(parent))):
@@ -79,7 +81,7 @@ def _targets(members: dict[str, bytes], name: str) -> set[str]:
         return set()
     return {
         one.get("Id", "")
-        for one in _parse(relations).iter(_RELATIONSHIP)
+        for one in parse_xml(relations).iter(_RELATIONSHIP)
         if one.get("Target") is not None
     } | {""}
 
@@ -90,7 +92,7 @@ def _texts(members: dict[str, bytes], prefix: str) -> tuple[str, ...]:
         text
         for name in sorted(members)
         if name.startswith(prefix) and name.endswith(".xml")
-        for text in _paragraphs(_parse(members[name]))
+        for text in _paragraphs(parse_xml(members[name]))
     )
     return tuple(dict.fromkeys(found))
 
@@ -115,14 +117,7 @@ def _title(members: dict[str, bytes]) -> str:
     core = members.get("docProps/core.xml")
     if core is None:
         return ""
-    return next((one.text or "" for one in _parse(core).iter(_TITLE)), "")
-
-
-def _parse(data: bytes) -> ET.Element:
-    """Parses XML. Declarations of types are refused: their entities can expand to billions of characters."""
-    if b"<!DOCTYPE" in data or b"<!ENTITY" in data:
-        raise ET.ParseError("declares types")
-    return ET.fromstring(data)  # noqa: S314 - without declarations of types
+    return next((one.text or "" for one in parse_xml(core).iter(_TITLE)), "")
 
 
 def _archive(members: dict[str, bytes]) -> bytes:

@@ -13,15 +13,27 @@ from typing import Any
 
 from services.agent_orchestrator.ingest.chunking import split
 from services.agent_orchestrator.ingest.content_types import (
+    CSV,
     DOCX,
+    EPUB,
     HTML,
     JSON_LINES,
     MAIL,
     MAILBOX,
     MARKDOWN,
     MESSAGES,
+    ODP,
+    ODS,
+    ODT,
+    OUTLOOK,
     PDF,
     PLAIN,
+    PPTX,
+    RST,
+    RTF,
+    TSV,
+    XLS,
+    XLSX,
 )
 from services.agent_orchestrator.ingest.dates import DateReading, read_from_name, read_leniently
 from services.agent_orchestrator.ingest.document_warnings import (
@@ -43,7 +55,9 @@ from services.agent_orchestrator.ingest.documents import (
     check_values,
 )
 from services.agent_orchestrator.ingest.formats.decoding import decode, utf8_pieces
+from services.agent_orchestrator.ingest.formats.delimited import read_delimited
 from services.agent_orchestrator.ingest.formats.docx import read_docx
+from services.agent_orchestrator.ingest.formats.epub import read_epub
 from services.agent_orchestrator.ingest.formats.front_matter import (
     FrontMatter,
     as_json,
@@ -59,7 +73,13 @@ from services.agent_orchestrator.ingest.formats.message_threads import (
     count_threads,
     read_messages,
 )
+from services.agent_orchestrator.ingest.formats.opendocument import read_opendocument
+from services.agent_orchestrator.ingest.formats.outlook import read_outlook
 from services.agent_orchestrator.ingest.formats.pdf import read_pdf
+from services.agent_orchestrator.ingest.formats.pptx import read_pptx
+from services.agent_orchestrator.ingest.formats.rst import read_rst
+from services.agent_orchestrator.ingest.formats.rtf import read_rtf
+from services.agent_orchestrator.ingest.formats.spreadsheets import read_spreadsheet
 from services.agent_orchestrator.ingest.formats.titles import file_name
 from services.agent_orchestrator.ingest.layout import Break, Layout, check_length, paragraphs
 from services.runtime.ids import derived_uuid
@@ -86,7 +106,7 @@ def count_documents(upload: Upload) -> int:
         return count_mails(upload.data)
     if not upload.data or upload.data.isspace():
         raise UnreadableError("is empty")
-    is_text = upload.content_type in {PLAIN, MARKDOWN}
+    is_text = upload.content_type in {PLAIN, MARKDOWN, *_TEXT_LAYOUTS}
     # Zero bytes are characters of UTF-16 and UTF-32, which have no other mark.
     if is_text and (len(upload.data) <= _SHORT or b"\x00" in upload.data):
         _checked(decode(upload.data).text)
@@ -146,12 +166,10 @@ def _or_rejected(name: str, read: Callable[[], ParsedDocument]) -> Outcome:
 
 
 def _single(upload: Upload, limits: Limits) -> ParsedDocument:
-    if upload.content_type == HTML:
-        return document_of(upload, read_html(upload.data, limits.text))
-    if upload.content_type == PDF:
-        return document_of(upload, read_pdf(upload.data, limits))
-    if upload.content_type == DOCX:
-        return document_of(upload, read_docx(upload.data, limits))
+    if (read := _LAYOUTS.get(upload.content_type)) is not None:
+        return document_of(upload, read(upload.data, limits))
+    if upload.content_type == OUTLOOK:
+        return mail_document(read_outlook(upload.data, limits.text), upload, own_id=False)
     if upload.content_type in {MAIL, MAILBOX}:
         own_id = upload.content_type == MAILBOX
         return mail_document(read_mail(upload.data, limits.text), upload, own_id=own_id)
@@ -160,7 +178,32 @@ def _single(upload: Upload, limits: Limits) -> ParsedDocument:
     check_length(len(text), limits.text)
     if upload.content_type == MARKDOWN:
         return _markdown(upload, text, decoded.warnings)
-    return document_of(upload, Layout(text, paragraphs(text), warnings=decoded.warnings))
+    layout = _TEXT_LAYOUTS.get(upload.content_type, _plain)(text, limits.text)
+    return document_of(upload, replace(layout, warnings=decoded.warnings))
+
+
+_LAYOUTS: dict[str, Callable[[bytes, Limits], Layout]] = {
+    DOCX: read_docx,
+    EPUB: read_epub,
+    HTML: lambda data, limits: read_html(data, limits.text),
+    ODP: read_opendocument,
+    ODS: read_spreadsheet,
+    ODT: read_opendocument,
+    PDF: read_pdf,
+    PPTX: read_pptx,
+    RTF: lambda data, limits: read_rtf(data, limits.text),
+    XLS: read_spreadsheet,
+    XLSX: read_spreadsheet,
+}
+_TEXT_LAYOUTS: dict[str, Callable[[str, int], Layout]] = {
+    CSV: read_delimited,
+    RST: read_rst,
+    TSV: read_delimited,
+}
+
+
+def _plain(text: str, _limit: int) -> Layout:
+    return Layout(text, paragraphs(text))
 
 
 def _markdown(upload: Upload, text: str, warnings: Sequence[DocumentWarning]) -> ParsedDocument:

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
-from services.agent_orchestrator.ingest.document_warnings import DocumentWarning, WarningReason
 from services.agent_orchestrator.ingest.documents import Limits, UnreadableError
+from services.agent_orchestrator.ingest.formats.pages import warn_of_pages_without_text
 from services.agent_orchestrator.ingest.formats.pdf_extras import page_notes
 from services.agent_orchestrator.ingest.formats.titles import stated_title
 from services.agent_orchestrator.ingest.layout import BLOCK, Layout, Writer, clean
@@ -38,29 +38,8 @@ def read_pdf(data: bytes, limits: Limits) -> Layout:
     layout = writer.layout()
     if not layout.text:
         raise UnreadableError(f"has no text on its {count} pages: they may be pictures")
-    _warn_of_pages_without_text(writer, count)
+    warn_of_pages_without_text(writer, count)
     return layout
-
-
-def _warn_of_pages_without_text(writer: Writer, count: int) -> None:
-    """Names the pages without text, which may be scanned; empty pages cannot be told apart from them."""
-    without = sorted({*range(1, count + 1)} - {page for _, page in writer.pages})
-    if without:
-        shown = _ranges(without)
-        notice = f"{len(without)} of {count} pages contain no text, such as scanned ones: {shown}."
-        place = f"pages {shown}"
-        writer.warnings.append(DocumentWarning(WarningReason.PAGES_WITHOUT_TEXT, notice, place))
-
-
-def _ranges(numbers: Sequence[int]) -> str:
-    """Returns `2-10, 12` for numbers in order."""
-    groups: list[list[int]] = []
-    for number in numbers:
-        if groups and groups[-1][1] == number - 1:
-            groups[-1][1] = number
-        else:
-            groups.append([number, number])
-    return ", ".join(str(first) if first == last else f"{first}-{last}" for first, last in groups)
 
 
 def _open(data: bytes) -> PdfDocument:

@@ -46,11 +46,30 @@ NICENESS = 5
 # What the formats import only when they need it. It must be imported before the child is confined.
 LAZY_IMPORTS = (
     "dateparser.date",
+    "docutils.core",
+    "docutils.languages.en",
+    "docutils.parsers.rst.directives.admonitions",
+    "docutils.parsers.rst.directives.body",
+    "docutils.parsers.rst.directives.html",
+    "docutils.parsers.rst.directives.images",
+    "docutils.parsers.rst.directives.misc",
+    "docutils.parsers.rst.directives.parts",
+    "docutils.parsers.rst.directives.references",
+    "docutils.parsers.rst.directives.tables",
+    "docutils.parsers.rst.languages.en",
+    "docutils.readers.doctree",
+    "docutils.readers.standalone",
+    "docutils.writers.html5_polyglot",
+    "email.generator",  # by oxmsg's mails
     "mammoth",
     "markdown_it",
+    "oxmsg",
+    "pptx",
     "pypdfium2.raw",
+    "python_calamine",
     "selectolax.lexbor",
     "sentencex.sentencex",  # by the chunker, for paragraphs longer than a chunk
+    "striprtf.striprtf",
     "_strptime",  # by the time functions of the standard library
     "xml.dom.expatbuilder",  # by mammoth
 )

@@ -78,8 +78,9 @@ class DocumentMetadata(_message.Message):
     """The format of its bytes. JSON lines have one document per line: `{"id", "title", "text", "source"?, "metadata"?,
     "valid_at"?}`. Lines with facts are not accepted here (use IngestFacts): INVALID_FIELD when there are no other lines.
     Lines of messages have one message each and must contain all messages of a thread: `{"thread"?, "author"?, "time"?,
-    "text", "id"?}`; each thread is a document. Each mail of a mailbox is a document. PDF (up to 2,000 pages), DOCX, HTML
-    and mail are converted to text first; character positions of chunks refer to that text.
+    "text", "id"?}`; each thread is a document. Each mail of a mailbox is a document. All formats but plain text
+    and Markdown are converted to text first; character positions of chunks refer to that text. PDF files and presentations have up
+    to 2,000 pages or slides. Each row of a spreadsheet, a slide's table or a CSV file becomes a line that names its columns.
     """
     idempotency_key: _builtins.str
     """Makes the call repeatable: see REPETITION_KEY. Default: none, each call is a new one."""

@@ -8,6 +8,7 @@ import os
 import subprocess
 import sys
 from collections.abc import AsyncIterator, Callable, Iterator
+from datetime import UTC, date, datetime
 from pathlib import Path
 
 import psutil
@@ -15,15 +16,23 @@ import pytest
 from structlog.testing import capture_logs
 
 from services.agent_orchestrator.ingest.content_types import (
+    CSV,
     DOCX,
+    EPUB,
     HTML,
     JSON_LINES,
     MAIL,
     MAILBOX,
     MARKDOWN,
     MESSAGES,
+    ODT,
+    OUTLOOK,
     PDF,
     PLAIN,
+    PPTX,
+    RST,
+    RTF,
+    XLSX,
 )
 from services.agent_orchestrator.ingest.documents import (
     MIB,
@@ -36,9 +45,45 @@ from services.agent_orchestrator.ingest.formats.parsing import parse
 from services.agent_orchestrator.ingest.sandbox.child import LAZY_IMPORTS
 from services.agent_orchestrator.ingest.sandbox.reader import Parsers, open_parsers
 from tests.hostile import docx, paragraph, pdf
+from tests.office_files import epub, opendocument, outlook, pptx, xlsx
 
 # A page that keeps a parser busy for minutes.
 ENDLESS = Upload(HTML, b"<div>" * 300_000 + b"x", source="endless.html")
+# Uses what the library imports when it needs it: directives, roles, tables and warnings.
+RST_TEXT = b"""
+Title
+=====
+
+.. note:: A note with ``code`` and :ref:`a role`.
+
+.. csv-table:: Costs
+   :header: Item, Cost
+
+   Rope, 3
+
+.. code-block:: python
+
+   print(1)
+
+.. figure:: a.png
+
+   A caption of a |rope|.
+
+.. |rope| replace:: new rope
+.. unknown:: x
+
+:math:`x^2` and a `link <http://a.example>`_ [1]_
+
+.. [1] A footnote.
+"""
+OUTLOOK_MESSAGE = outlook(
+    subject="Crane",
+    sender="Ana",
+    to={"Bo": "bo@example.org"},
+    body="It is broken.",
+    sent=datetime(2024, 3, 5, tzinfo=UTC),
+    files={"a.txt": b"One rope."},
+)
 NOTE = Upload(MARKDOWN, b"# Note\n\nSome text.", source="note.md", metadata={"k": 1})
 
 
@@ -95,6 +140,14 @@ async def wait_until(condition: Callable[[], bool]) -> None:
         Upload(PLAIN, "Grüße an alle".encode("utf-16"), source="a.txt"),
         Upload(PDF, pdf([["One page."], ["Another one."]], title="T"), source="a.pdf"),
         Upload(DOCX, docx(paragraph("Head", "Heading1") + paragraph("Text")), source="a.docx"),
+        Upload(PPTX, pptx(("Plan", ["Text"]), table=[["A", "B"], ["1", "2"]]), source="a.pptx"),
+        Upload(XLSX, xlsx({"Staff": [["Name", "Since"], ["Ana", date(2024, 5, 1)]]}), source="a"),
+        Upload(ODT, opendocument("text", "<text:p>Text</text:p>"), source="a.odt"),
+        Upload(CSV, b"a;b\n1;2\n", source="a.csv"),
+        Upload(RTF, rb"{\rtf1\ansi\ansicpg1250 Dvo\'f8\'e1k\par}", source="a.rtf"),
+        Upload(RST, RST_TEXT, source="a.rst"),
+        Upload(EPUB, epub("<h1>One</h1>"), source="a.epub"),
+        Upload(OUTLOOK, OUTLOOK_MESSAGE, source="a.msg"),
         Upload(JSON_LINES, b'{"id": "a", "text": "x"}\n{'),
         Upload(MESSAGES, b'{"thread": "t", "time": "2024-05-01", "text": "x"}'),
         Upload(MAILBOX, b"From a 10:00\nDate: 1 May 2024 10:00 +0000\n\nx\n\nFrom b 11:00\n\ny\n"),

@@ -60,7 +60,7 @@ def test_a_missing_file_is_reported(tmp_path: Path, name: str, reason: str) -> N
 def test_an_unsupported_file_given_as_a_path_is_reported(tmp_path: Path) -> None:
     (tmp_path / "a.png").write_text("text")
     _, (problem,) = find_ids_and_problems(tmp_path / "a.png")
-    assert problem.reason.startswith("is none of .messages.jsonl, .txt, .md")
+    assert problem.reason.startswith("is none of .messages.jsonl .txt .md")
 
 
 def test_a_pipe_is_reported_and_not_read(tmp_path: Path) -> None:
@@ -116,16 +116,16 @@ def test_a_file_name_that_is_not_utf8_is_reported_and_the_others_are_read(tmp_pa
 
 
 def test_files_of_unsupported_types_in_a_folder_are_skipped_by_type(tmp_path: Path) -> None:
-    for name in ("a.csv", "b.CSV", "c.pptx", "LICENSE", "d.md"):
+    for name in ("a.zip", "b.ZIP", "c.key", "LICENSE", "d.md"):
         (tmp_path / name).write_text("text")
-    (tmp_path / "gone.xlsx").symlink_to(tmp_path / "nowhere")
+    (tmp_path / "gone.png").symlink_to(tmp_path / "nowhere")
     (tmp_path / "gone.md").symlink_to(tmp_path / "nowhere")
     found = list(find([tmp_path]))
     assert sorted(one.type for one in found if isinstance(one, Skipped)) == [
-        ".csv",
-        ".csv",
-        ".pptx",
-        ".xlsx",
+        ".key",
+        ".png",
+        ".zip",
+        ".zip",
         "without extension",
     ]
     assert [one.path for one in found if isinstance(one, Problem)] == [str(tmp_path / "gone.md")]
