@@ -15,6 +15,7 @@ COMMANDS = {
     "relevance": "tests.evals.relevance",
     "routing": "tests.evals.routing.measure",
     "scifact": "tests.evals.scifact",
+    "tables": "tests.evals.tables",
     "temporal": "tests.evals.temporal",
 }
 
