@@ -135,6 +135,13 @@ class VectorStore(Protocol):
         """
         ...
 
+    async def end_document(self, space: str, document_id: str) -> datetime:
+        """Ends a document, whose versions remain; returns since when. Raises NotFoundError if it does not exist.
+
+        Ending a document that has ended changes nothing. The next write continues it.
+        """
+        ...
+
     async def delete_documents(self, space: str, deletion_id: str) -> tuple[Deletion, bool]:
         """Removes some of the space's documents, and with the last of them the space's model and language.
 

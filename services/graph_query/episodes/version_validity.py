@@ -78,7 +78,7 @@ async def update_periods(writer: SpaceWriter, documents: Collection[str]) -> Non
         if versions != set(row["versions"]):
             one = {"uuid": row["document"], "versions": sorted(versions)}
             await writer.write("set_versions", rows=[one])
-        changed |= _changed(row["passages"], versions)
+        changed |= _changed(row["passages"], {*versions, *row["ends"]})
     if changed:
         rows = await writer.passages(sorted(changed))
         passages = [as_passage(row) for row in rows]

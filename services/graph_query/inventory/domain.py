@@ -87,6 +87,9 @@ class InventoryStore(Protocol):
         Returns what the deletion has removed so far, and whether it has ended; after that it removes nothing.
         """
 
+    async def end_document(self, space: str, document_id: str, end: float) -> None:
+        """Ends the document's passages at `end`, in epoch seconds; those of a version that begins later remain."""
+
     async def delete_space(self, space: str, deletion_id: str) -> tuple[DeletionCounts, bool]:
         """Deletes some of what the space contains; the last call makes it like a new one, but for its revision.
 

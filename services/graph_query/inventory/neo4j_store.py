@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from services.graph_query.core.domain import DeletionCounts
 from services.graph_query.core.identity import document_uuid
+from services.graph_query.episodes.version_validity import update_periods
 from services.graph_query.episodes.writes import remove_passages
 from services.graph_query.facts.erasure import erase_past_endings, erase_versions
 from services.graph_query.inventory.deletion_records import (
@@ -105,6 +106,16 @@ class Neo4jInventory:
         return await self._delete(
             space, deletion_id, lambda writer: _remove_episodes(writer, document_id)
         )
+
+    async def end_document(self, space: str, document_id: str, end: float) -> None:
+        """See `InventoryStore`."""
+
+        async def work(writer: SpaceWriter) -> None:
+            uuid = document_uuid(space, document_id)
+            if await writer.note("end_document", uuid=uuid, end=end):
+                await update_periods(writer, [uuid])
+
+        await self._write(space, work)
 
     async def delete_space(self, space: str, deletion_id: str) -> tuple[DeletionCounts, bool]:
         """See `InventoryStore`. The counts are stored in the transaction that deletes."""

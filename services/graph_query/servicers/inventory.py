@@ -18,6 +18,7 @@ from services.graph_query.servicers.page_cursor import position
 from services.runtime.context import current_call
 from services.runtime.errors import FieldError, InvalidFieldError
 from services.runtime.paging import encode_token, page_size, text_position
+from services.runtime.times import to_datetime
 
 Context: TypeAlias = Any
 
@@ -186,6 +187,14 @@ class GraphDeletionServicer(deletion_pb2_grpc.GraphDeletionServiceServicer):
             revived_fact_count=counts.revived,
             deleted_fact_version_count=counts.versions,
         )
+
+    async def EndGraphDocument(
+        self, request: deletion_pb2.EndGraphDocumentRequest, _context: Context
+    ) -> deletion_pb2.EndGraphDocumentResponse:
+        """See the contract."""
+        end = to_datetime(request.end_time).timestamp()
+        await self._inventory.end_document(current_call().space, request.document_id, end)
+        return deletion_pb2.EndGraphDocumentResponse()
 
     async def DeleteSpaceGraph(
         self, request: deletion_pb2.DeleteSpaceGraphRequest, _context: Context

@@ -160,6 +160,14 @@ class PostgresDocuments(Database):
             raise NotFoundError("document")
         return deletion
 
+    async def end_document(self, space: str, document_id: str) -> datetime:
+        """Ends the document and updates the space's counters in one transaction."""
+        async with self._writers.transaction() as session:
+            end_time = await DocumentWrite(session, self._queries, space).end(document_id)
+        if end_time is None:
+            raise NotFoundError("document")
+        return end_time
+
     async def delete_documents(self, space: str, deletion_id: str) -> tuple[Deletion, bool]:
         """Deletes documents, updates the space's counters and records the deletion in one transaction."""
         async with self._writers.transaction() as session:

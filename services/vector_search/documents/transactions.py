@@ -21,6 +21,8 @@ from services.vector_search.documents.versions import (
     Stored,
     StoredVersion,
     counts_of,
+    ending_of,
+    latest_of,
     outcomes_of,
     planned_versions,
     refuse_other_chunks,
@@ -79,6 +81,23 @@ class DocumentWrite:
         outcomes, revision = await self._write(state["model_id"], planned, stored, locked, now)
         return _result(documents, same, outcomes, revision)
 
+    async def end(self, document_id: str) -> datetime | None:
+        """Ends a document; returns from when it is no longer valid, None if it does not exist."""
+        await self._fetch("share_model_lock")
+        state = await self._row("read_space")
+        await self._fetch("lock_documents", [document_id])
+        stored = await self._read_versions([document_id])
+        versions = stored[document_id]
+        if state is None or not versions:
+            await self._unlock_missing([document_id], stored, [])
+            return None
+        if latest_of(versions).is_end:
+            return latest_of(versions).valid_from
+        now = await self._clock()
+        planned = planned_versions([ending_of(document_id, versions, now)], stored, now)
+        await self._write(state["model_id"], planned, stored, [document_id], now)
+        return planned[0].version.valid_from
+
     async def _unlock_missing(
         self, locked: list[str], stored: Stored, planned: list[Planned]
     ) -> None:
@@ -127,6 +146,7 @@ class DocumentWrite:
                     row["valid_from"],
                     row["valid_until"] or FOREVER,
                     row["content_hash"],
+                    row["is_end"],
                 )
             )
         return stored

@@ -16,12 +16,16 @@ _TICK = timedelta(microseconds=1)
 
 @dataclass(frozen=True, slots=True)
 class StoredVersion:
-    """A version as stored, valid at t if valid_from <= t < valid_until."""
+    """A version as stored, valid at t if valid_from <= t < valid_until.
+
+    The version with which a document ends has no content.
+    """
 
     version: int
     valid_from: datetime
     valid_until: datetime
     content_hash: str
+    is_end: bool = False
 
     def holds_at(self, instant: datetime) -> bool:
         """Returns whether this version is in force at `instant`."""
@@ -38,10 +42,20 @@ class NewVersion:
     closes: int | None
 
 
+def latest_of(stored: list[StoredVersion]) -> StoredVersion:
+    """Returns the version of a stored document that begins last."""
+    return max(stored, key=lambda version: version.valid_from)
+
+
 def same_content(
     stored: list[StoredVersion], document: NewDocument, now: datetime
 ) -> StoredVersion | None:
-    """Returns the version that already has this content: in force, the latest, or of the same valid time."""
+    """Returns the version that already has this content: in force, the latest, or of the same valid time.
+
+    None for a document that has ended: the same content continues it.
+    """
+    if stored and latest_of(stored).is_end:
+        return None
     for version in stored:
         if version.content_hash != document.content_hash:
             continue
@@ -60,13 +74,11 @@ def plan_version(stored: list[StoredVersion], document: NewDocument, now: dateti
     """
     valid_from = document.valid_time or _free_instant(stored, now)
     if has_own_times(document) and stored:
-        latest = max(version.valid_from for version in stored)
-        valid_from = max(valid_from, latest + _TICK)
+        valid_from = max(valid_from, latest_of(stored).valid_from + _TICK)
     if any(version.valid_from == valid_from for version in stored):
-        raise InvalidFieldError(
-            FieldError(f"{document.path}.valid_time", "another version of the document has it"),
-            violation=VALID_TIME_TAKEN,
-        )
+        raise _taken(document, "another version of the document has it")
+    if stored and latest_of(stored).is_end and valid_from < latest_of(stored).valid_from:
+        raise _taken(document, "the document has ended since: give none to continue it")
     earlier = [version for version in stored if version.valid_from < valid_from]
     later = [version.valid_from for version in stored if version.valid_from > valid_from]
     return NewVersion(
@@ -75,6 +87,25 @@ def plan_version(stored: list[StoredVersion], document: NewDocument, now: dateti
         valid_until=min(later, default=FOREVER),
         closes=max(earlier, key=lambda version: version.valid_from).version if earlier else None,
     )
+
+
+def ending_of(document_id: str, stored: list[StoredVersion], now: datetime) -> NewDocument:
+    """Returns the version without content that ends a stored document: from now, or after its last beginning."""
+    return NewDocument(
+        path="",
+        document_id=document_id,
+        title="",
+        source="",
+        content_hash="",
+        metadata={},
+        valid_time=max(now, latest_of(stored).valid_from + _TICK),
+        chunks=(),
+    )
+
+
+def _taken(document: NewDocument, description: str) -> InvalidFieldError:
+    wrong = FieldError(f"{document.path}.valid_time", description)
+    return InvalidFieldError(wrong, violation=VALID_TIME_TAKEN)
 
 
 def has_own_times(document: NewDocument) -> bool:

@@ -183,6 +183,14 @@ class DocumentDeletionServicer(deletion_pb2_grpc.DocumentDeletionServiceServicer
             deleted_chunk_ids=deletion.chunk_ids,
         )
 
+    async def EndDocument(
+        self, request: deletion_pb2.EndDocumentRequest, _context: Context
+    ) -> deletion_pb2.EndDocumentResponse:
+        """See the contract."""
+        space = current_call().space
+        end_time = await self._store.end_document(space, request.document_id)
+        return deletion_pb2.EndDocumentResponse(end_time=to_timestamp(end_time))
+
     async def DeleteSpaceDocuments(
         self, request: deletion_pb2.DeleteSpaceDocumentsRequest, _context: Context
     ) -> deletion_pb2.DeleteSpaceDocumentsResponse:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
@@ -135,9 +135,15 @@ def write_document(state: Space, document: NewDocument, now: datetime) -> Outcom
         if version.stored.version == plan.closes:
             retired = sum(chunk.id not in kept for chunk in version.document.chunks)
             old = version.stored
-            closed = StoredVersion(old.version, old.valid_from, plan.valid_from, old.content_hash)
+            closed = replace(old, valid_until=plan.valid_from)
             versions[i] = Version(closed, version.document, version.written)
-    new = StoredVersion(plan.version, plan.valid_from, plan.valid_until, document.content_hash)
+    new = StoredVersion(
+        plan.version,
+        plan.valid_from,
+        plan.valid_until,
+        document.content_hash,
+        is_end=not document.chunks,
+    )
     versions.append(Version(new, document, now))
     return Outcome(
         document_id=document.document_id,

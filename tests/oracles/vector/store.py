@@ -8,7 +8,12 @@ from datetime import datetime
 from services.models.embedding.relevance import bend
 from services.runtime.errors import NotFoundError, WrongStateError
 from services.runtime.times import utc_now
-from services.vector_search.documents.versions import plan_version, same_content
+from services.vector_search.documents.versions import (
+    ending_of,
+    latest_of,
+    plan_version,
+    same_content,
+)
 from services.vector_search.domain import (
     Chunk,
     ChunkScore,
@@ -156,7 +161,7 @@ class FakeStore:
     async def get_document(self, space: str, document_id: str) -> tuple[Document, list[str]]:
         """See `VectorStore`."""
         version = version_in_force(self._space(space), document_id, self._clock())
-        if version is None:
+        if version is None or version.stored.is_end:
             raise NotFoundError("document")
         return document_of(version), [chunk.id for chunk in version.document.chunks]
 
@@ -165,7 +170,11 @@ class FakeStore:
     ) -> list[DocumentVersion]:
         """See `VectorStore`."""
         stored = self._space(space).documents.get(document_id, [])
-        found = [version_of(version) for version in stored if version.stored.version < below]
+        found = [
+            version_of(version)
+            for version in stored
+            if version.stored.version < below and not version.stored.is_end
+        ]
         return sorted(found, key=lambda one: -one.version)[:limit]
 
     async def list_documents(self, space: str, after: str, limit: int) -> list[Document]:
@@ -174,7 +183,8 @@ class FakeStore:
         found = (
             version_in_force(state, key, now) for key in sorted(state.documents) if key > after
         )
-        return [document_of(version) for version in found if version is not None][:limit]
+        listed = (version for version in found if version and not version.stored.is_end)
+        return [document_of(version) for version in listed][:limit]
 
     async def delete_document(
         self, space: str, document_id: str, deletion_id: str | None = None
@@ -192,14 +202,27 @@ class FakeStore:
         for key in gone:
             del state.chunks[key]
         raise_revision(state, self._clock())
+        count = sum(not version.stored.is_end for version in versions)
         if deletion_id is not None:
-            state.deletions[deletion_id] = Deletion(len(versions), len(gone), [])
-        return Deletion(len(versions), len(gone), gone)
+            state.deletions[deletion_id] = Deletion(count, len(gone), [])
+        return Deletion(count, len(gone), gone)
+
+    async def end_document(self, space: str, document_id: str) -> datetime:
+        """See `VectorStore`."""
+        state, now = self._space(space), self._clock()
+        stored = stored_versions(state, document_id)
+        if not stored:
+            raise NotFoundError("document")
+        if latest_of(stored).is_end:
+            return latest_of(stored).valid_from
+        outcome = write_document(state, ending_of(document_id, stored, now), now)
+        raise_revision(state, now)
+        return outcome.valid_from
 
     async def delete_documents(self, space: str, deletion_id: str) -> tuple[Deletion, bool]:
         """See `VectorStore`."""
         state = self._space(space)
-        versions = sum(map(len, state.documents.values()))
+        versions = sum(not one.stored.is_end for all_ in state.documents.values() for one in all_)
         gone = state.deletions.get(deletion_id, Deletion(0, 0, []))
         total = Deletion(gone.versions + versions, gone.chunks + len(state.chunks), [])
         state.documents.clear()

@@ -6,8 +6,8 @@ SET p.starts = row[1], p.own_start = row[2]
 
 // name: create_documents
 // Creates or updates the documents of episodes with their versions. Returns documents whose validity must be
-// recomputed: those with several versions, and those with one version that may not contain all their episodes (episodes
-// without a version, `bare`, are valid until it begins).
+// recomputed: those with several versions or an end, and those with one version that may not contain all their episodes
+// (episodes without a version, `bare`, are valid until it begins).
 UNWIND $p.rows AS row
 MERGE (d:Document {uuid: row.uuid})
 ON CREATE SET d.group_id = $p.space, d.document_id = row.document_id
@@ -16,7 +16,7 @@ WITH d, row, coalesce(d.versions, []) AS former
 WITH d, row, former, former + [start IN row.versions WHERE NOT start IN former] AS versions WHERE size(versions) > 0
 SET d.versions = versions
 WITH d, row, former, versions
-WHERE size(versions) > 1 OR row.bare OR size(former) = 0 AND EXISTS { (d)-[:HAS_EPISODE]->() }
+WHERE size(versions) > 1 OR d.ends IS NOT NULL OR row.bare OR size(former) = 0 AND EXISTS { (d)-[:HAS_EPISODE]->() }
 RETURN d.uuid AS uuid
 
 // name: delete_empty_documents
@@ -47,12 +47,12 @@ MATCH (p:BraidPassage {group_id: $p.space, uuid: uuid}) USING INDEX SEEK p:Braid
 SET p.read = true
 
 // name: passages_of_documents
-// Returns documents' versions, and their passages with the versions that contain each.
+// Returns the starts of documents' versions, when documents ended, and their passages with the versions that contain each.
 UNWIND $p.documents AS uuid
 MATCH (d:Document {uuid: uuid}) USING INDEX SEEK d:Document(uuid) WHERE d.group_id = $p.space
 MATCH (d)-[:HAS_EPISODE]->(e:Episodic)
 MATCH (p:BraidPassage {group_id: $p.space, uuid: e.uuid}) USING INDEX SEEK p:BraidPassage(group_id, uuid)
-RETURN uuid AS document, coalesce(d.versions, []) AS versions,
+RETURN uuid AS document, coalesce(d.versions, []) AS versions, coalesce(d.ends, []) AS ends,
        collect([p.uuid, coalesce(p.starts, []), p.own_start, p.valid_from, p.valid_until, p.gaps]) AS passages
 
 // name: set_validity_periods

@@ -1,3 +1,10 @@
+// name: end_document
+// Sets a further end of a document; returns it unless it has ended then already, or does not exist.
+MATCH (d:Document {uuid: $p.uuid}) USING INDEX SEEK d:Document(uuid)
+WHERE d.group_id = $p.space AND NOT $p.end IN coalesce(d.ends, [])
+SET d.ends = coalesce(d.ends, []) + $p.end
+RETURN d.uuid AS uuid
+
 // name: entities_of_space
 // Returns which of the given entities belong to the space.
 UNWIND $p.uuids AS uuid

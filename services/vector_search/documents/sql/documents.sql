@@ -60,7 +60,7 @@ select v.document_id, v.title, v.source, v.metadata, v.version, v.valid_from, v.
              where vc.space = $1 and vc.document_id = $2 and vc.version = v.version
              order by vc.ordinal) as chunk_ids
 from document_version v
-where v.space = $1 and v.document_id = $2 and v.valid_from <= now() and v.valid_until > now()
+where v.space = $1 and v.document_id = $2 and v.valid_from <= now() and v.valid_until > now() and v.chunk_count > 0
 
 -- name: insert_chunks
 -- Stores the chunks that do not exist yet, with their postings; returns these.
@@ -113,16 +113,17 @@ limit $3
 -- A page of documents by id, each in its version in force.
 select v.document_id, v.title, v.source, v.metadata, v.version, v.valid_from, v.known_from, v.chunk_count
 from document_version v
-where v.space = $1 and v.document_id > $2 and v.valid_from <= now() and v.valid_until > now()
+where v.space = $1 and v.document_id > $2 and v.valid_from <= now() and v.valid_until > now() and v.chunk_count > 0
 order by v.document_id
 limit $3
 
 -- name: list_versions
--- A page of a document's versions with numbers below $3, latest first. An open end is null.
+-- A page of a document's versions with numbers below $3, latest first. An open end is null. A document ends with a version
+-- without chunks, which is not listed: the end of the version before it is the document's.
 select v.version, v.title, v.source, v.valid_from, nullif(v.valid_until, 'infinity') as valid_until, v.known_from,
        v.chunk_count
 from document_version v
-where v.space = $1 and v.document_id = $2 and v.version < $3
+where v.space = $1 and v.document_id = $2 and v.version < $3 and v.chunk_count > 0
 order by v.version desc
 limit $4
 
@@ -176,8 +177,9 @@ from space_stats s join model m on m.id = s.model_id
 where s.space = $1
 
 -- name: read_versions
--- All versions of documents; an open end is null.
-select document_id, version, valid_from, nullif(valid_until, 'infinity') as valid_until, content_hash
+-- All versions of documents; an open end is null. A document ends with a version without chunks.
+select document_id, version, valid_from, nullif(valid_until, 'infinity') as valid_until, content_hash,
+       chunk_count = 0 as is_end
 from document_version
 where space = $1 and document_id = any ($2)
 order by document_id, valid_from

@@ -203,8 +203,10 @@ begin
   perform drop_unused_terms(p_space, gone);
   delete from chunk c where c.space = p_space and c.document_id = p_document;
   delete from version_chunk vc where vc.space = p_space and vc.document_id = p_document;
+  -- The version with which a document ends has no content.
+  select count(*) into gone_versions from document_version v
+  where v.space = p_space and v.document_id = p_document and v.chunk_count > 0;
   delete from document_version v where v.space = p_space and v.document_id = p_document;
-  get diagnostics gone_versions = row_count;
   delete from document d where d.space = p_space and d.document_id = p_document;
   versions := gone_versions;
   ids := gone;

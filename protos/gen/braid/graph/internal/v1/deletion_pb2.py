@@ -24,9 +24,10 @@ _sym_db = _symbol_database.Default()
 
 from braid.common.v1 import options_pb2 as braid_dot_common_dot_v1_dot_options__pb2
 from buf.validate import validate_pb2 as buf_dot_validate_dot_validate__pb2
+from google.protobuf import timestamp_pb2 as google_dot_protobuf_dot_timestamp__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n&braid/graph/internal/v1/deletion.proto\x12\x17\x62raid.graph.internal.v1\x1a\x1d\x62raid/common/v1/options.proto\x1a\x1b\x62uf/validate/validate.proto\"8\n\x17\x44\x65leteSpaceGraphRequest\x12\x1d\n\x0b\x64\x65letion_id\x18\x01 \x01(\tB\x08\xbaH\x05r\x03\xb0\x01\x01\"\xf7\x01\n\x18\x44\x65leteSpaceGraphResponse\x12\x1d\n\x15\x64\x65leted_episode_count\x18\x01 \x01(\x03\x12\x1a\n\x12\x64\x65leted_fact_count\x18\x02 \x01(\x03\x12 \n\x18\x64\x65leted_local_fact_count\x18\x03 \x01(\x03\x12\x1d\n\x15\x64\x65leted_mention_count\x18\x04 \x01(\x03\x12\x1c\n\x14\x64\x65leted_entity_count\x18\x05 \x01(\x03\x12\x1d\n\x15\x64\x65leted_finding_count\x18\x06 \x01(\x03\x12\"\n\x1a\x64\x65leted_fact_version_count\x18\x07 \x01(\x03\">\n\x15\x44\x65leteEpisodesRequest\x12%\n\tchunk_ids\x18\x01 \x03(\tB\x12\xbaH\x0f\x92\x01\x0c\x08\x01\x10\x90N\"\x05r\x03\xb0\x01\x01\"G\n\x1d\x44\x65leteUnjoinedEntitiesRequest\x12&\n\nentity_ids\x18\x01 \x03(\tB\x12\xbaH\x0f\x92\x01\x0c\x08\x01\x10\xe8\x07\"\x05r\x03\xb0\x01\x01\"`\n\x1a\x44\x65leteGraphDocumentRequest\x12#\n\x0b\x64ocument_id\x18\x01 \x01(\tB\x0e\xbaH\x0br\t\x10\x01\x18\x80\x04\xba\x01\x01\x00\x12\x1d\n\x0b\x64\x65letion_id\x18\x02 \x01(\tB\x08\xbaH\x05r\x03\xb0\x01\x01\"\xed\x01\n\x16\x44\x65leteEpisodesResponse\x12\x1d\n\x15\x64\x65leted_episode_count\x18\x01 \x01(\x05\x12\x1a\n\x12\x64\x65leted_fact_count\x18\x02 \x01(\x05\x12 \n\x18\x64\x65leted_local_fact_count\x18\x03 \x01(\x05\x12\x1d\n\x15\x64\x65leted_mention_count\x18\x04 \x01(\x05\x12\x1c\n\x14\x64\x65leted_entity_count\x18\x05 \x01(\x05\x12\x1d\n\x15\x64\x65leted_finding_count\x18\x06 \x01(\x05\x12\x1a\n\x12revived_fact_count\x18\x07 \x01(\x05\">\n\x1e\x44\x65leteUnjoinedEntitiesResponse\x12\x1c\n\x14\x64\x65leted_entity_count\x18\x01 \x01(\x05\"\x96\x02\n\x1b\x44\x65leteGraphDocumentResponse\x12\x1d\n\x15\x64\x65leted_episode_count\x18\x01 \x01(\x03\x12\x1a\n\x12\x64\x65leted_fact_count\x18\x02 \x01(\x03\x12 \n\x18\x64\x65leted_local_fact_count\x18\x03 \x01(\x03\x12\x1d\n\x15\x64\x65leted_mention_count\x18\x04 \x01(\x03\x12\x1c\n\x14\x64\x65leted_entity_count\x18\x05 \x01(\x03\x12\x1d\n\x15\x64\x65leted_finding_count\x18\x06 \x01(\x03\x12\x1a\n\x12revived_fact_count\x18\x07 \x01(\x03\x12\"\n\x1a\x64\x65leted_fact_version_count\x18\x08 \x01(\x03\x32\xc6\x04\n\x14GraphDeletionService\x12~\n\x0e\x44\x65leteEpisodes\x12..braid.graph.internal.v1.DeleteEpisodesRequest\x1a/.braid.graph.internal.v1.DeleteEpisodesResponse\"\x0b\x90\x02\x02\xc8\xda\x18\x02\xd0\xda\x18\x04\x12\x96\x01\n\x16\x44\x65leteUnjoinedEntities\x12\x36.braid.graph.internal.v1.DeleteUnjoinedEntitiesRequest\x1a\x37.braid.graph.internal.v1.DeleteUnjoinedEntitiesResponse\"\x0b\x90\x02\x02\xc8\xda\x18\x02\xd0\xda\x18\x04\x12\x8d\x01\n\x13\x44\x65leteGraphDocument\x12\x33.braid.graph.internal.v1.DeleteGraphDocumentRequest\x1a\x34.braid.graph.internal.v1.DeleteGraphDocumentResponse\"\x0b\x90\x02\x02\xc8\xda\x18\x02\xd0\xda\x18\x04\x12\x84\x01\n\x10\x44\x65leteSpaceGraph\x12\x30.braid.graph.internal.v1.DeleteSpaceGraphRequest\x1a\x31.braid.graph.internal.v1.DeleteSpaceGraphResponse\"\x0b\x90\x02\x02\xc8\xda\x18\x03\xd0\xda\x18\x04\x62\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n&braid/graph/internal/v1/deletion.proto\x12\x17\x62raid.graph.internal.v1\x1a\x1d\x62raid/common/v1/options.proto\x1a\x1b\x62uf/validate/validate.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"8\n\x17\x44\x65leteSpaceGraphRequest\x12\x1d\n\x0b\x64\x65letion_id\x18\x01 \x01(\tB\x08\xbaH\x05r\x03\xb0\x01\x01\"\xf7\x01\n\x18\x44\x65leteSpaceGraphResponse\x12\x1d\n\x15\x64\x65leted_episode_count\x18\x01 \x01(\x03\x12\x1a\n\x12\x64\x65leted_fact_count\x18\x02 \x01(\x03\x12 \n\x18\x64\x65leted_local_fact_count\x18\x03 \x01(\x03\x12\x1d\n\x15\x64\x65leted_mention_count\x18\x04 \x01(\x03\x12\x1c\n\x14\x64\x65leted_entity_count\x18\x05 \x01(\x03\x12\x1d\n\x15\x64\x65leted_finding_count\x18\x06 \x01(\x03\x12\"\n\x1a\x64\x65leted_fact_version_count\x18\x07 \x01(\x03\">\n\x15\x44\x65leteEpisodesRequest\x12%\n\tchunk_ids\x18\x01 \x03(\tB\x12\xbaH\x0f\x92\x01\x0c\x08\x01\x10\x90N\"\x05r\x03\xb0\x01\x01\"G\n\x1d\x44\x65leteUnjoinedEntitiesRequest\x12&\n\nentity_ids\x18\x01 \x03(\tB\x12\xbaH\x0f\x92\x01\x0c\x08\x01\x10\xe8\x07\"\x05r\x03\xb0\x01\x01\"`\n\x1a\x44\x65leteGraphDocumentRequest\x12#\n\x0b\x64ocument_id\x18\x01 \x01(\tB\x0e\xbaH\x0br\t\x10\x01\x18\x80\x04\xba\x01\x01\x00\x12\x1d\n\x0b\x64\x65letion_id\x18\x02 \x01(\tB\x08\xbaH\x05r\x03\xb0\x01\x01\"t\n\x17\x45ndGraphDocumentRequest\x12#\n\x0b\x64ocument_id\x18\x01 \x01(\tB\x0e\xbaH\x0br\t\x10\x01\x18\x80\x04\xba\x01\x01\x00\x12\x34\n\x08\x65nd_time\x18\x02 \x01(\x0b\x32\x1a.google.protobuf.TimestampB\x06\xbaH\x03\xc8\x01\x01\"\x1a\n\x18\x45ndGraphDocumentResponse\"\xed\x01\n\x16\x44\x65leteEpisodesResponse\x12\x1d\n\x15\x64\x65leted_episode_count\x18\x01 \x01(\x05\x12\x1a\n\x12\x64\x65leted_fact_count\x18\x02 \x01(\x05\x12 \n\x18\x64\x65leted_local_fact_count\x18\x03 \x01(\x05\x12\x1d\n\x15\x64\x65leted_mention_count\x18\x04 \x01(\x05\x12\x1c\n\x14\x64\x65leted_entity_count\x18\x05 \x01(\x05\x12\x1d\n\x15\x64\x65leted_finding_count\x18\x06 \x01(\x05\x12\x1a\n\x12revived_fact_count\x18\x07 \x01(\x05\">\n\x1e\x44\x65leteUnjoinedEntitiesResponse\x12\x1c\n\x14\x64\x65leted_entity_count\x18\x01 \x01(\x05\"\x96\x02\n\x1b\x44\x65leteGraphDocumentResponse\x12\x1d\n\x15\x64\x65leted_episode_count\x18\x01 \x01(\x03\x12\x1a\n\x12\x64\x65leted_fact_count\x18\x02 \x01(\x03\x12 \n\x18\x64\x65leted_local_fact_count\x18\x03 \x01(\x03\x12\x1d\n\x15\x64\x65leted_mention_count\x18\x04 \x01(\x03\x12\x1c\n\x14\x64\x65leted_entity_count\x18\x05 \x01(\x03\x12\x1d\n\x15\x64\x65leted_finding_count\x18\x06 \x01(\x03\x12\x1a\n\x12revived_fact_count\x18\x07 \x01(\x03\x12\"\n\x1a\x64\x65leted_fact_version_count\x18\x08 \x01(\x03\x32\xcd\x05\n\x14GraphDeletionService\x12~\n\x0e\x44\x65leteEpisodes\x12..braid.graph.internal.v1.DeleteEpisodesRequest\x1a/.braid.graph.internal.v1.DeleteEpisodesResponse\"\x0b\x90\x02\x02\xc8\xda\x18\x02\xd0\xda\x18\x04\x12\x96\x01\n\x16\x44\x65leteUnjoinedEntities\x12\x36.braid.graph.internal.v1.DeleteUnjoinedEntitiesRequest\x1a\x37.braid.graph.internal.v1.DeleteUnjoinedEntitiesResponse\"\x0b\x90\x02\x02\xc8\xda\x18\x02\xd0\xda\x18\x04\x12\x8d\x01\n\x13\x44\x65leteGraphDocument\x12\x33.braid.graph.internal.v1.DeleteGraphDocumentRequest\x1a\x34.braid.graph.internal.v1.DeleteGraphDocumentResponse\"\x0b\x90\x02\x02\xc8\xda\x18\x02\xd0\xda\x18\x04\x12\x84\x01\n\x10\x45ndGraphDocument\x12\x30.braid.graph.internal.v1.EndGraphDocumentRequest\x1a\x31.braid.graph.internal.v1.EndGraphDocumentResponse\"\x0b\x90\x02\x02\xc8\xda\x18\x02\xd0\xda\x18\x02\x12\x84\x01\n\x10\x44\x65leteSpaceGraph\x12\x30.braid.graph.internal.v1.DeleteSpaceGraphRequest\x1a\x31.braid.graph.internal.v1.DeleteSpaceGraphResponse\"\x0b\x90\x02\x02\xc8\xda\x18\x03\xd0\xda\x18\x04\x62\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -43,30 +44,40 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_DELETEGRAPHDOCUMENTREQUEST'].fields_by_name['document_id']._serialized_options = b'\272H\013r\t\020\001\030\200\004\272\001\001\000'
   _globals['_DELETEGRAPHDOCUMENTREQUEST'].fields_by_name['deletion_id']._loaded_options = None
   _globals['_DELETEGRAPHDOCUMENTREQUEST'].fields_by_name['deletion_id']._serialized_options = b'\272H\005r\003\260\001\001'
+  _globals['_ENDGRAPHDOCUMENTREQUEST'].fields_by_name['document_id']._loaded_options = None
+  _globals['_ENDGRAPHDOCUMENTREQUEST'].fields_by_name['document_id']._serialized_options = b'\272H\013r\t\020\001\030\200\004\272\001\001\000'
+  _globals['_ENDGRAPHDOCUMENTREQUEST'].fields_by_name['end_time']._loaded_options = None
+  _globals['_ENDGRAPHDOCUMENTREQUEST'].fields_by_name['end_time']._serialized_options = b'\272H\003\310\001\001'
   _globals['_GRAPHDELETIONSERVICE'].methods_by_name['DeleteEpisodes']._loaded_options = None
   _globals['_GRAPHDELETIONSERVICE'].methods_by_name['DeleteEpisodes']._serialized_options = b'\220\002\002\310\332\030\002\320\332\030\004'
   _globals['_GRAPHDELETIONSERVICE'].methods_by_name['DeleteUnjoinedEntities']._loaded_options = None
   _globals['_GRAPHDELETIONSERVICE'].methods_by_name['DeleteUnjoinedEntities']._serialized_options = b'\220\002\002\310\332\030\002\320\332\030\004'
   _globals['_GRAPHDELETIONSERVICE'].methods_by_name['DeleteGraphDocument']._loaded_options = None
   _globals['_GRAPHDELETIONSERVICE'].methods_by_name['DeleteGraphDocument']._serialized_options = b'\220\002\002\310\332\030\002\320\332\030\004'
+  _globals['_GRAPHDELETIONSERVICE'].methods_by_name['EndGraphDocument']._loaded_options = None
+  _globals['_GRAPHDELETIONSERVICE'].methods_by_name['EndGraphDocument']._serialized_options = b'\220\002\002\310\332\030\002\320\332\030\002'
   _globals['_GRAPHDELETIONSERVICE'].methods_by_name['DeleteSpaceGraph']._loaded_options = None
   _globals['_GRAPHDELETIONSERVICE'].methods_by_name['DeleteSpaceGraph']._serialized_options = b'\220\002\002\310\332\030\003\320\332\030\004'
-  _globals['_DELETESPACEGRAPHREQUEST']._serialized_start=127
-  _globals['_DELETESPACEGRAPHREQUEST']._serialized_end=183
-  _globals['_DELETESPACEGRAPHRESPONSE']._serialized_start=186
-  _globals['_DELETESPACEGRAPHRESPONSE']._serialized_end=433
-  _globals['_DELETEEPISODESREQUEST']._serialized_start=435
-  _globals['_DELETEEPISODESREQUEST']._serialized_end=497
-  _globals['_DELETEUNJOINEDENTITIESREQUEST']._serialized_start=499
-  _globals['_DELETEUNJOINEDENTITIESREQUEST']._serialized_end=570
-  _globals['_DELETEGRAPHDOCUMENTREQUEST']._serialized_start=572
-  _globals['_DELETEGRAPHDOCUMENTREQUEST']._serialized_end=668
-  _globals['_DELETEEPISODESRESPONSE']._serialized_start=671
-  _globals['_DELETEEPISODESRESPONSE']._serialized_end=908
-  _globals['_DELETEUNJOINEDENTITIESRESPONSE']._serialized_start=910
-  _globals['_DELETEUNJOINEDENTITIESRESPONSE']._serialized_end=972
-  _globals['_DELETEGRAPHDOCUMENTRESPONSE']._serialized_start=975
-  _globals['_DELETEGRAPHDOCUMENTRESPONSE']._serialized_end=1253
-  _globals['_GRAPHDELETIONSERVICE']._serialized_start=1256
-  _globals['_GRAPHDELETIONSERVICE']._serialized_end=1838
+  _globals['_DELETESPACEGRAPHREQUEST']._serialized_start=160
+  _globals['_DELETESPACEGRAPHREQUEST']._serialized_end=216
+  _globals['_DELETESPACEGRAPHRESPONSE']._serialized_start=219
+  _globals['_DELETESPACEGRAPHRESPONSE']._serialized_end=466
+  _globals['_DELETEEPISODESREQUEST']._serialized_start=468
+  _globals['_DELETEEPISODESREQUEST']._serialized_end=530
+  _globals['_DELETEUNJOINEDENTITIESREQUEST']._serialized_start=532
+  _globals['_DELETEUNJOINEDENTITIESREQUEST']._serialized_end=603
+  _globals['_DELETEGRAPHDOCUMENTREQUEST']._serialized_start=605
+  _globals['_DELETEGRAPHDOCUMENTREQUEST']._serialized_end=701
+  _globals['_ENDGRAPHDOCUMENTREQUEST']._serialized_start=703
+  _globals['_ENDGRAPHDOCUMENTREQUEST']._serialized_end=819
+  _globals['_ENDGRAPHDOCUMENTRESPONSE']._serialized_start=821
+  _globals['_ENDGRAPHDOCUMENTRESPONSE']._serialized_end=847
+  _globals['_DELETEEPISODESRESPONSE']._serialized_start=850
+  _globals['_DELETEEPISODESRESPONSE']._serialized_end=1087
+  _globals['_DELETEUNJOINEDENTITIESRESPONSE']._serialized_start=1089
+  _globals['_DELETEUNJOINEDENTITIESRESPONSE']._serialized_end=1151
+  _globals['_DELETEGRAPHDOCUMENTRESPONSE']._serialized_start=1154
+  _globals['_DELETEGRAPHDOCUMENTRESPONSE']._serialized_end=1432
+  _globals['_GRAPHDELETIONSERVICE']._serialized_start=1435
+  _globals['_GRAPHDELETIONSERVICE']._serialized_end=2152
 # @@protoc_insertion_point(module_scope)

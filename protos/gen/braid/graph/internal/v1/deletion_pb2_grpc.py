@@ -51,6 +51,11 @@ class GraphDeletionServiceStub:
                 request_serializer=braid_dot_graph_dot_internal_dot_v1_dot_deletion__pb2.DeleteGraphDocumentRequest.SerializeToString,
                 response_deserializer=braid_dot_graph_dot_internal_dot_v1_dot_deletion__pb2.DeleteGraphDocumentResponse.FromString,
                 _registered_method=True)
+        self.EndGraphDocument = channel.unary_unary(
+                '/braid.graph.internal.v1.GraphDeletionService/EndGraphDocument',
+                request_serializer=braid_dot_graph_dot_internal_dot_v1_dot_deletion__pb2.EndGraphDocumentRequest.SerializeToString,
+                response_deserializer=braid_dot_graph_dot_internal_dot_v1_dot_deletion__pb2.EndGraphDocumentResponse.FromString,
+                _registered_method=True)
         self.DeleteSpaceGraph = channel.unary_unary(
                 '/braid.graph.internal.v1.GraphDeletionService/DeleteSpaceGraph',
                 request_serializer=braid_dot_graph_dot_internal_dot_v1_dot_deletion__pb2.DeleteSpaceGraphRequest.SerializeToString,
@@ -86,6 +91,14 @@ class GraphDeletionServiceServicer:
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def EndGraphDocument(self, request, context):
+        """Ends a document: its mentions and co-occurrences hold only before a time, and everything remains for queries about the past.
+        Facts are not changed. A version of the document that begins later continues it. An unknown document counts as ended.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
     def DeleteSpaceGraph(self, request, context):
         """Removes everything that the graph has of the space: facts with all their versions, episodes, entities, findings, the
         ontology and quarantines. Runs in transactions of some thousand rows; a repeated call continues.
@@ -111,6 +124,11 @@ def add_GraphDeletionServiceServicer_to_server(servicer, server):
                     servicer.DeleteGraphDocument,
                     request_deserializer=braid_dot_graph_dot_internal_dot_v1_dot_deletion__pb2.DeleteGraphDocumentRequest.FromString,
                     response_serializer=braid_dot_graph_dot_internal_dot_v1_dot_deletion__pb2.DeleteGraphDocumentResponse.SerializeToString,
+            ),
+            'EndGraphDocument': grpc.unary_unary_rpc_method_handler(
+                    servicer.EndGraphDocument,
+                    request_deserializer=braid_dot_graph_dot_internal_dot_v1_dot_deletion__pb2.EndGraphDocumentRequest.FromString,
+                    response_serializer=braid_dot_graph_dot_internal_dot_v1_dot_deletion__pb2.EndGraphDocumentResponse.SerializeToString,
             ),
             'DeleteSpaceGraph': grpc.unary_unary_rpc_method_handler(
                     servicer.DeleteSpaceGraph,
@@ -201,6 +219,33 @@ class GraphDeletionService:
             '/braid.graph.internal.v1.GraphDeletionService/DeleteGraphDocument',
             braid_dot_graph_dot_internal_dot_v1_dot_deletion__pb2.DeleteGraphDocumentRequest.SerializeToString,
             braid_dot_graph_dot_internal_dot_v1_dot_deletion__pb2.DeleteGraphDocumentResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def EndGraphDocument(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/braid.graph.internal.v1.GraphDeletionService/EndGraphDocument',
+            braid_dot_graph_dot_internal_dot_v1_dot_deletion__pb2.EndGraphDocumentRequest.SerializeToString,
+            braid_dot_graph_dot_internal_dot_v1_dot_deletion__pb2.EndGraphDocumentResponse.FromString,
             options,
             channel_credentials,
             insecure,

@@ -28,6 +28,10 @@ class GraphDeletionServiceStub:
     """Removes a document: its episodes, everything that only they state, and its claims. Facts that other documents support
     remain. An unknown document counts as removed. Runs in transactions of some hundred episodes.
     """
+    EndGraphDocument: _aio.UnaryUnaryMultiCallable[_deletion_pb2.EndGraphDocumentRequest, _deletion_pb2.EndGraphDocumentResponse]
+    """Ends a document: its mentions and co-occurrences hold only before a time, and everything remains for queries about the past.
+    Facts are not changed. A version of the document that begins later continues it. An unknown document counts as ended.
+    """
     DeleteSpaceGraph: _aio.UnaryUnaryMultiCallable[_deletion_pb2.DeleteSpaceGraphRequest, _deletion_pb2.DeleteSpaceGraphResponse]
     """Removes everything that the graph has of the space: facts with all their versions, episodes, entities, findings, the
     ontology and quarantines. Runs in transactions of some thousand rows; a repeated call continues.
@@ -64,6 +68,16 @@ class GraphDeletionServiceServicer(metaclass=_abc_1.ABCMeta):
     ) -> _abc.Awaitable[_deletion_pb2.DeleteGraphDocumentResponse]:
         """Removes a document: its episodes, everything that only they state, and its claims. Facts that other documents support
         remain. An unknown document counts as removed. Runs in transactions of some hundred episodes.
+        """
+
+    @_abc_1.abstractmethod
+    def EndGraphDocument(
+        self,
+        request: _deletion_pb2.EndGraphDocumentRequest,
+        context: _aio.ServicerContext[_deletion_pb2.EndGraphDocumentRequest, _abc.Awaitable[_deletion_pb2.EndGraphDocumentResponse]],
+    ) -> _abc.Awaitable[_deletion_pb2.EndGraphDocumentResponse]:
+        """Ends a document: its mentions and co-occurrences hold only before a time, and everything remains for queries about the past.
+        Facts are not changed. A version of the document that begins later continues it. An unknown document counts as ended.
         """
 
     @_abc_1.abstractmethod

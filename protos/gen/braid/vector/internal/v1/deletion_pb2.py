@@ -24,9 +24,10 @@ _sym_db = _symbol_database.Default()
 
 from braid.common.v1 import options_pb2 as braid_dot_common_dot_v1_dot_options__pb2
 from buf.validate import validate_pb2 as buf_dot_validate_dot_validate__pb2
+from google.protobuf import timestamp_pb2 as google_dot_protobuf_dot_timestamp__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\'braid/vector/internal/v1/deletion.proto\x12\x18\x62raid.vector.internal.v1\x1a\x1d\x62raid/common/v1/options.proto\x1a\x1b\x62uf/validate/validate.proto\"<\n\x1b\x44\x65leteSpaceDocumentsRequest\x12\x1d\n\x0b\x64\x65letion_id\x18\x01 \x01(\tB\x08\xbaH\x05r\x03\xb0\x01\x01\"Z\n\x1c\x44\x65leteSpaceDocumentsResponse\x12\x1d\n\x15\x64\x65leted_version_count\x18\x01 \x01(\x03\x12\x1b\n\x13\x64\x65leted_chunk_count\x18\x02 \x01(\x03\"^\n\x15\x44\x65leteDocumentRequest\x12#\n\x0b\x64ocument_id\x18\x01 \x01(\tB\x0e\xbaH\x0br\t\x10\x01\x18\x80\x04\xba\x01\x01\x00\x12 \n\x0b\x64\x65letion_id\x18\x02 \x01(\tB\x0b\xbaH\x08r\x03\xb0\x01\x01\xd8\x01\x01\"o\n\x16\x44\x65leteDocumentResponse\x12\x1d\n\x15\x64\x65leted_version_count\x18\x01 \x01(\x05\x12\x1b\n\x13\x64\x65leted_chunk_count\x18\x02 \x01(\x05\x12\x19\n\x11\x64\x65leted_chunk_ids\x18\x03 \x03(\t2\xb1\x02\n\x17\x44ocumentDeletionService\x12\x80\x01\n\x0e\x44\x65leteDocument\x12/.braid.vector.internal.v1.DeleteDocumentRequest\x1a\x30.braid.vector.internal.v1.DeleteDocumentResponse\"\x0b\x90\x02\x02\xc8\xda\x18\x02\xd0\xda\x18\x04\x12\x92\x01\n\x14\x44\x65leteSpaceDocuments\x12\x35.braid.vector.internal.v1.DeleteSpaceDocumentsRequest\x1a\x36.braid.vector.internal.v1.DeleteSpaceDocumentsResponse\"\x0b\x90\x02\x02\xc8\xda\x18\x03\xd0\xda\x18\x04\x62\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\'braid/vector/internal/v1/deletion.proto\x12\x18\x62raid.vector.internal.v1\x1a\x1d\x62raid/common/v1/options.proto\x1a\x1b\x62uf/validate/validate.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"<\n\x1b\x44\x65leteSpaceDocumentsRequest\x12\x1d\n\x0b\x64\x65letion_id\x18\x01 \x01(\tB\x08\xbaH\x05r\x03\xb0\x01\x01\"Z\n\x1c\x44\x65leteSpaceDocumentsResponse\x12\x1d\n\x15\x64\x65leted_version_count\x18\x01 \x01(\x03\x12\x1b\n\x13\x64\x65leted_chunk_count\x18\x02 \x01(\x03\"^\n\x15\x44\x65leteDocumentRequest\x12#\n\x0b\x64ocument_id\x18\x01 \x01(\tB\x0e\xbaH\x0br\t\x10\x01\x18\x80\x04\xba\x01\x01\x00\x12 \n\x0b\x64\x65letion_id\x18\x02 \x01(\tB\x0b\xbaH\x08r\x03\xb0\x01\x01\xd8\x01\x01\"9\n\x12\x45ndDocumentRequest\x12#\n\x0b\x64ocument_id\x18\x01 \x01(\tB\x0e\xbaH\x0br\t\x10\x01\x18\x80\x04\xba\x01\x01\x00\"C\n\x13\x45ndDocumentResponse\x12,\n\x08\x65nd_time\x18\x01 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\"o\n\x16\x44\x65leteDocumentResponse\x12\x1d\n\x15\x64\x65leted_version_count\x18\x01 \x01(\x05\x12\x1b\n\x13\x64\x65leted_chunk_count\x18\x02 \x01(\x05\x12\x19\n\x11\x64\x65leted_chunk_ids\x18\x03 \x03(\t2\xaa\x03\n\x17\x44ocumentDeletionService\x12\x80\x01\n\x0e\x44\x65leteDocument\x12/.braid.vector.internal.v1.DeleteDocumentRequest\x1a\x30.braid.vector.internal.v1.DeleteDocumentResponse\"\x0b\x90\x02\x02\xc8\xda\x18\x02\xd0\xda\x18\x04\x12w\n\x0b\x45ndDocument\x12,.braid.vector.internal.v1.EndDocumentRequest\x1a-.braid.vector.internal.v1.EndDocumentResponse\"\x0b\x90\x02\x02\xc8\xda\x18\x02\xd0\xda\x18\x02\x12\x92\x01\n\x14\x44\x65leteSpaceDocuments\x12\x35.braid.vector.internal.v1.DeleteSpaceDocumentsRequest\x1a\x36.braid.vector.internal.v1.DeleteSpaceDocumentsResponse\"\x0b\x90\x02\x02\xc8\xda\x18\x03\xd0\xda\x18\x04\x62\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -39,18 +40,26 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_DELETEDOCUMENTREQUEST'].fields_by_name['document_id']._serialized_options = b'\272H\013r\t\020\001\030\200\004\272\001\001\000'
   _globals['_DELETEDOCUMENTREQUEST'].fields_by_name['deletion_id']._loaded_options = None
   _globals['_DELETEDOCUMENTREQUEST'].fields_by_name['deletion_id']._serialized_options = b'\272H\010r\003\260\001\001\330\001\001'
+  _globals['_ENDDOCUMENTREQUEST'].fields_by_name['document_id']._loaded_options = None
+  _globals['_ENDDOCUMENTREQUEST'].fields_by_name['document_id']._serialized_options = b'\272H\013r\t\020\001\030\200\004\272\001\001\000'
   _globals['_DOCUMENTDELETIONSERVICE'].methods_by_name['DeleteDocument']._loaded_options = None
   _globals['_DOCUMENTDELETIONSERVICE'].methods_by_name['DeleteDocument']._serialized_options = b'\220\002\002\310\332\030\002\320\332\030\004'
+  _globals['_DOCUMENTDELETIONSERVICE'].methods_by_name['EndDocument']._loaded_options = None
+  _globals['_DOCUMENTDELETIONSERVICE'].methods_by_name['EndDocument']._serialized_options = b'\220\002\002\310\332\030\002\320\332\030\002'
   _globals['_DOCUMENTDELETIONSERVICE'].methods_by_name['DeleteSpaceDocuments']._loaded_options = None
   _globals['_DOCUMENTDELETIONSERVICE'].methods_by_name['DeleteSpaceDocuments']._serialized_options = b'\220\002\002\310\332\030\003\320\332\030\004'
-  _globals['_DELETESPACEDOCUMENTSREQUEST']._serialized_start=129
-  _globals['_DELETESPACEDOCUMENTSREQUEST']._serialized_end=189
-  _globals['_DELETESPACEDOCUMENTSRESPONSE']._serialized_start=191
-  _globals['_DELETESPACEDOCUMENTSRESPONSE']._serialized_end=281
-  _globals['_DELETEDOCUMENTREQUEST']._serialized_start=283
-  _globals['_DELETEDOCUMENTREQUEST']._serialized_end=377
-  _globals['_DELETEDOCUMENTRESPONSE']._serialized_start=379
-  _globals['_DELETEDOCUMENTRESPONSE']._serialized_end=490
-  _globals['_DOCUMENTDELETIONSERVICE']._serialized_start=493
-  _globals['_DOCUMENTDELETIONSERVICE']._serialized_end=798
+  _globals['_DELETESPACEDOCUMENTSREQUEST']._serialized_start=162
+  _globals['_DELETESPACEDOCUMENTSREQUEST']._serialized_end=222
+  _globals['_DELETESPACEDOCUMENTSRESPONSE']._serialized_start=224
+  _globals['_DELETESPACEDOCUMENTSRESPONSE']._serialized_end=314
+  _globals['_DELETEDOCUMENTREQUEST']._serialized_start=316
+  _globals['_DELETEDOCUMENTREQUEST']._serialized_end=410
+  _globals['_ENDDOCUMENTREQUEST']._serialized_start=412
+  _globals['_ENDDOCUMENTREQUEST']._serialized_end=469
+  _globals['_ENDDOCUMENTRESPONSE']._serialized_start=471
+  _globals['_ENDDOCUMENTRESPONSE']._serialized_end=538
+  _globals['_DELETEDOCUMENTRESPONSE']._serialized_start=540
+  _globals['_DELETEDOCUMENTRESPONSE']._serialized_end=651
+  _globals['_DOCUMENTDELETIONSERVICE']._serialized_start=654
+  _globals['_DOCUMENTDELETIONSERVICE']._serialized_end=1080
 # @@protoc_insertion_point(module_scope)

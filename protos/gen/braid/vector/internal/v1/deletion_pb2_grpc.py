@@ -41,6 +41,11 @@ class DocumentDeletionServiceStub:
                 request_serializer=braid_dot_vector_dot_internal_dot_v1_dot_deletion__pb2.DeleteDocumentRequest.SerializeToString,
                 response_deserializer=braid_dot_vector_dot_internal_dot_v1_dot_deletion__pb2.DeleteDocumentResponse.FromString,
                 _registered_method=True)
+        self.EndDocument = channel.unary_unary(
+                '/braid.vector.internal.v1.DocumentDeletionService/EndDocument',
+                request_serializer=braid_dot_vector_dot_internal_dot_v1_dot_deletion__pb2.EndDocumentRequest.SerializeToString,
+                response_deserializer=braid_dot_vector_dot_internal_dot_v1_dot_deletion__pb2.EndDocumentResponse.FromString,
+                _registered_method=True)
         self.DeleteSpaceDocuments = channel.unary_unary(
                 '/braid.vector.internal.v1.DocumentDeletionService/DeleteSpaceDocuments',
                 request_serializer=braid_dot_vector_dot_internal_dot_v1_dot_deletion__pb2.DeleteSpaceDocumentsRequest.SerializeToString,
@@ -55,6 +60,15 @@ class DocumentDeletionServiceServicer:
 
     def DeleteDocument(self, request, context):
         """Removes a document, its versions, and the chunks that no version references any more; returns what was removed.
+        NOT_FOUND if the document does not exist.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def EndDocument(self, request, context):
+        """Ends a document now: searches find it only as of earlier times, and all its versions remain. A version that is not valid
+        yet ends right after its beginning. Ending a document again changes nothing. A later write continues the document.
         NOT_FOUND if the document does not exist.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
@@ -76,6 +90,11 @@ def add_DocumentDeletionServiceServicer_to_server(servicer, server):
                     servicer.DeleteDocument,
                     request_deserializer=braid_dot_vector_dot_internal_dot_v1_dot_deletion__pb2.DeleteDocumentRequest.FromString,
                     response_serializer=braid_dot_vector_dot_internal_dot_v1_dot_deletion__pb2.DeleteDocumentResponse.SerializeToString,
+            ),
+            'EndDocument': grpc.unary_unary_rpc_method_handler(
+                    servicer.EndDocument,
+                    request_deserializer=braid_dot_vector_dot_internal_dot_v1_dot_deletion__pb2.EndDocumentRequest.FromString,
+                    response_serializer=braid_dot_vector_dot_internal_dot_v1_dot_deletion__pb2.EndDocumentResponse.SerializeToString,
             ),
             'DeleteSpaceDocuments': grpc.unary_unary_rpc_method_handler(
                     servicer.DeleteSpaceDocuments,
@@ -112,6 +131,33 @@ class DocumentDeletionService:
             '/braid.vector.internal.v1.DocumentDeletionService/DeleteDocument',
             braid_dot_vector_dot_internal_dot_v1_dot_deletion__pb2.DeleteDocumentRequest.SerializeToString,
             braid_dot_vector_dot_internal_dot_v1_dot_deletion__pb2.DeleteDocumentResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def EndDocument(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/braid.vector.internal.v1.DocumentDeletionService/EndDocument',
+            braid_dot_vector_dot_internal_dot_v1_dot_deletion__pb2.EndDocumentRequest.SerializeToString,
+            braid_dot_vector_dot_internal_dot_v1_dot_deletion__pb2.EndDocumentResponse.FromString,
             options,
             channel_credentials,
             insecure,

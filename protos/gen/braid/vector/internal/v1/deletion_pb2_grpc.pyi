@@ -22,6 +22,11 @@ class DocumentDeletionServiceStub:
     """Removes a document, its versions, and the chunks that no version references any more; returns what was removed.
     NOT_FOUND if the document does not exist.
     """
+    EndDocument: _aio.UnaryUnaryMultiCallable[_deletion_pb2.EndDocumentRequest, _deletion_pb2.EndDocumentResponse]
+    """Ends a document now: searches find it only as of earlier times, and all its versions remain. A version that is not valid
+    yet ends right after its beginning. Ending a document again changes nothing. A later write continues the document.
+    NOT_FOUND if the document does not exist.
+    """
     DeleteSpaceDocuments: _aio.UnaryUnaryMultiCallable[_deletion_pb2.DeleteSpaceDocumentsRequest, _deletion_pb2.DeleteSpaceDocumentsResponse]
     """Removes all documents of the space, with their chunks, vectors and statistics, and the space's model and language. Runs in
     transactions of some hundred documents; a repeated call continues.
@@ -39,6 +44,17 @@ class DocumentDeletionServiceServicer(metaclass=_abc_1.ABCMeta):
         context: _aio.ServicerContext[_deletion_pb2.DeleteDocumentRequest, _abc.Awaitable[_deletion_pb2.DeleteDocumentResponse]],
     ) -> _abc.Awaitable[_deletion_pb2.DeleteDocumentResponse]:
         """Removes a document, its versions, and the chunks that no version references any more; returns what was removed.
+        NOT_FOUND if the document does not exist.
+        """
+
+    @_abc_1.abstractmethod
+    def EndDocument(
+        self,
+        request: _deletion_pb2.EndDocumentRequest,
+        context: _aio.ServicerContext[_deletion_pb2.EndDocumentRequest, _abc.Awaitable[_deletion_pb2.EndDocumentResponse]],
+    ) -> _abc.Awaitable[_deletion_pb2.EndDocumentResponse]:
+        """Ends a document now: searches find it only as of earlier times, and all its versions remain. A version that is not valid
+        yet ends right after its beginning. Ending a document again changes nothing. A later write continues the document.
         NOT_FOUND if the document does not exist.
         """
 
