@@ -9,10 +9,12 @@ import typer
 from gateway.cli.job_progress import wait_for_end
 from gateway.cli.job_status import has_ended, require_success
 from gateway.cli.options import AsJson, Cursor, Limit, print_page, show
-from gateway.cli.output import show_record, show_removed
-from gateway.cli.times import day
+from gateway.cli.output import show_pairs, show_record, show_removed
+from gateway.cli.times import day, moment
 
 if TYPE_CHECKING:
+    from rich.console import Console
+
     from gateway.cli.api import Api
     from gateway.cli.session import Session
 
@@ -73,20 +75,37 @@ def versions(
 
 @documents.command("delete")
 def delete_document(
-    context: typer.Context, document_id: DocumentId, as_json: AsJson = False
+    context: typer.Context,
+    document_id: DocumentId,
+    *,
+    keep_versions: Annotated[
+        bool,
+        typer.Option("--keep-versions", help="End it now; as of earlier times it is still found."),
+    ] = False,
+    as_json: AsJson = False,
 ) -> None:
-    """Remove a document from both stores, and show what was removed."""
+    """Remove a document from both stores, and show what was removed; or end it."""
     session: Session = context.obj
     with session.api(changes=True) as api:
-        answer = delete_and_wait(api, session, document_id)
-    show(session, answer, lambda out, a: show_removed(out, a["removed"]), as_json)
+        answer = delete_and_wait(api, session, document_id, keep_versions=keep_versions)
+    show(session, answer, _show_deleted, as_json)
 
 
-def delete_and_wait(api: Api, session: Session, document_id: str) -> dict[str, Any]:
-    """Deletes a document; returns the ended job and what was removed. Raises CliError if the job failed."""
+def _show_deleted(out: Console, answer: dict[str, Any]) -> None:
+    if ended := answer.get("invalid_at"):
+        show_pairs(out, {"valid until": moment(ended)})
+    else:
+        show_removed(out, answer["removed"])
+
+
+def delete_and_wait(
+    api: Api, session: Session, document_id: str, *, keep_versions: bool = False
+) -> dict[str, Any]:
+    """Deletes or ends a document; returns the ended job and what was removed. Raises CliError if the job failed."""
     from gateway.cli.api import segment  # noqa: PLC0415
 
-    answer: dict[str, Any] = api.delete(f"/api/documents/{segment(document_id)}")
+    address = f"/api/documents/{segment(document_id)}"
+    answer: dict[str, Any] = api.delete(address, keep_versions=keep_versions or None)
     if not has_ended(answer["job"]):
         answer["job"] = wait_for_end(api, session, answer["job"])
         answer["removed"] = answer["job"]["removed"]

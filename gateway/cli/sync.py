@@ -40,7 +40,8 @@ def sync(
         typer.Option(help="Prefix of its documents' ids. Default: the folder's name."),
     ] = None,
     erase: Annotated[
-        bool, typer.Option("--erase", help="Delete the documents whose files are gone.")
+        bool,
+        typer.Option("--erase", help="Delete the documents whose files are gone, with their past."),
     ] = False,
     force: Annotated[
         bool, typer.Option("--force", help="Go on although more than a fifth of them is gone.")
@@ -50,7 +51,7 @@ def sync(
     ] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Add what is new or changed in a folder, and name the documents whose files are gone, or delete them."""
+    """Add what is new or changed in a folder, and end the documents whose files are gone, or delete them."""
     from gateway.cli.ingest.folder_comparison import FolderComparison  # noqa: PLC0415
     from gateway.cli.ingest.ingestion import Ingest  # noqa: PLC0415
     from gateway.cli.progress import IngestProgress  # noqa: PLC0415
@@ -70,13 +71,13 @@ def sync(
                 with IngestProgress(session.err) as bars:
                     report = Ingest(api, bars, replace=True).run(compared.files)
                 outcome["ingested"] = report.as_json()
-                outcome["removed"] = _erase(api, session, compared.vanished if erase else ())
+                outcome["removed"] = _remove(api, session, compared.vanished, erase=erase)
     except KeyboardInterrupt:
         raise StillRunningError("what was accepted goes on; the next run does the rest") from None
     if as_json:
         session.show_json(outcome)
     else:
-        _show(session, outcome, erased=erase and not dry_run)
+        _show(session, outcome, _became(erase=erase, dry_run=dry_run))
     if not dry_run and outcome["ingested"]["failures"]:
         raise typer.Exit(ExitCode.PARTIAL)
 
@@ -106,18 +107,25 @@ def _stored_ids(api: Api, name: str) -> Iterator[str]:
             return
 
 
-def _erase(api: Api, session: Session, ids: Sequence[str]) -> list[dict[str, Any]]:
-    """Deletes documents; returns what was removed of each store and kind."""
+def _remove(api: Api, session: Session, ids: Sequence[str], *, erase: bool) -> list[dict[str, Any]]:
+    """Ends or deletes documents; returns what was removed of each store and kind."""
     removed: Counter[tuple[str, str]] = Counter()
     for one in ids:
-        for rows in delete_and_wait(api, session, one)["removed"]:
+        for rows in delete_and_wait(api, session, one, keep_versions=not erase)["removed"]:
             removed[rows["store"], rows["kind"]] += rows["count"]
     return [
         {"store": store, "kind": kind, "count": count} for (store, kind), count in removed.items()
     ]
 
 
-def _show(session: Session, outcome: dict[str, Any], *, erased: bool) -> None:
+def _became(*, erase: bool, dry_run: bool) -> str:
+    """Returns what has become of the documents whose files are gone."""
+    if dry_run:
+        return "would be deleted" if erase else "would end (--erase: be deleted)"
+    return "deleted" if erase else "ended; as of earlier times still found (--erase deletes)"
+
+
+def _show(session: Session, outcome: dict[str, Any], became: str) -> None:
     vanished = outcome["vanished"]
     if "ingested" in outcome:
         show_report(session, outcome["ingested"])
@@ -128,7 +136,6 @@ def _show(session: Session, outcome: dict[str, Any], *, erased: bool) -> None:
         which = (
             f"{len(vanished)} documents whose files are" if several else "1 document whose file is"
         )
-        became = "deleted" if erased else f"kept (--erase deletes {'them' if several else 'it'})"
         text = f"{which} gone: {became}"
         session.out.print(Text(line(text)), soft_wrap=True)
         show_names(session, vanished, len(vanished))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -17,10 +18,11 @@ def synced(system: System, folder: Path, *options: str, code: int = 0) -> dict[s
     return report
 
 
-def quoted(system: System, query: str) -> set[str]:
+def quoted(system: System, query: str, as_of: str | None = None) -> set[str]:
     """Returns the ids of the documents that a text search finds."""
+    asked = {"query": query, "limit": 20, "as_of": as_of}
     with system.client(HOSTILE_KEY) as http:
-        found = http.post("/api/search/text", json={"query": query, "limit": 20}).json()
+        found = http.post("/api/search/text", json=asked).json()
     return {hit["document_id"] for hit in found["results"]}
 
 
@@ -41,13 +43,21 @@ def test_new_changed_and_deleted_files_are_in_step_and_equal_paths_of_two_folder
     (handbook / "4.md").unlink()
     seen = synced(system, handbook, "--dry-run")
     assert (seen["new"], seen["vanished"]) == ([], ["handbook/4.md"])
-    kept = synced(system, handbook)
-    assert kept["ingested"]["unchanged"] == 3
+    before = datetime.now(UTC).isoformat()
+    ended = synced(system, handbook)
+    assert (ended["ingested"]["unchanged"], ended["removed"]) == (3, [])
     assert quoted(system, "okapi") == {"handbook/0.md"}
-    assert "handbook/4.md" in quoted(system, "pangolin")
-    erased = synced(system, handbook, "--erase")
-    assert {"store": "postgresql", "kind": "versions", "count": 1} in erased["removed"]
     assert quoted(system, "pangolin") == {f"handbook/{number}.md" for number in range(4)}
+    assert "handbook/4.md" in quoted(system, "pangolin", before)
+    assert synced(system, handbook)["vanished"] == []
+
+    (handbook / "4.md").write_text("The pangolin of room 4 sleeps.")
+    assert synced(system, handbook)["new"] == ["handbook/4.md"]
+    assert "handbook/4.md" in quoted(system, "pangolin")
+    (handbook / "4.md").unlink()
+    erased = synced(system, handbook, "--erase")
+    assert {"store": "postgresql", "kind": "versions", "count": 2} in erased["removed"]
+    assert "handbook/4.md" not in quoted(system, "pangolin", before)
     assert len(quoted(system, "capybara")) == 5
 
 

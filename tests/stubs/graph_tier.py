@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from google.protobuf.message import Message
+from google.protobuf.timestamp_pb2 import Timestamp
 
 from braid.common.v1 import legs_pb2
 from braid.graph.internal.v1 import (
@@ -72,6 +73,7 @@ class GraphStub(
     writes: Counter[str] = field(default_factory=Counter)
     deletions: dict[str, int] = field(default_factory=dict)
     strays: list[str] = field(default_factory=list)
+    ended: dict[tuple[str, str], Timestamp] = field(default_factory=dict)
     relations: list[relations_pb2.ChunkRelation] = field(default_factory=list)
     expanded: expansion_pb2.ExpandResponse = field(default_factory=expansion_pb2.ExpandResponse)
     embeddings: embeddings_pb2.GetGraphEmbeddingsResponse = field(
@@ -309,6 +311,14 @@ class GraphDeletionStub(deletion_pb2_grpc.GraphDeletionServiceServicer):
             deleted_mention_count=2 * len(gone),
             deleted_entity_count=len(gone),
         )
+
+    async def EndGraphDocument(
+        self, request: deletion_pb2.EndGraphDocumentRequest, context: Any
+    ) -> deletion_pb2.EndGraphDocumentResponse:
+        await self.tier.script.note("EndGraphDocument", request)
+        key = (current_call().space, request.document_id)
+        self.tier.ended[key] = request.end_time
+        return deletion_pb2.EndGraphDocumentResponse()
 
     async def DeleteUnjoinedEntities(
         self, request: deletion_pb2.DeleteUnjoinedEntitiesRequest, context: Any

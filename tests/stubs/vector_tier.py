@@ -25,6 +25,7 @@ from services.runtime.context import current_call
 from services.runtime.errors import NotFoundError
 from services.runtime.server import RunningServer, Service, start_server
 from services.runtime.settings import RuntimeSettings
+from services.runtime.times import to_timestamp, utc_now
 from tests.stubs.script import Script
 
 
@@ -43,6 +44,7 @@ class VectorStub(
     documents: dict[tuple[str, str], documents_pb2.DocumentInput] = field(default_factory=dict)
     vectors: dict[str, list[float]] = field(default_factory=dict)
     retired: dict[tuple[str, str], list[str]] = field(default_factory=dict)
+    ended: dict[tuple[str, str], Timestamp] = field(default_factory=dict)
     deletions: dict[str, deletion_pb2.DeleteDocumentResponse] = field(default_factory=dict)
     model: str = ""
     stored: dict[str, chunks_pb2.Chunk] = field(default_factory=dict)
@@ -186,6 +188,16 @@ class VectorDeletionStub(deletion_pb2_grpc.DocumentDeletionServiceServicer):
         )
         self.tier.deletions[request.deletion_id] = answer
         return answer
+
+    async def EndDocument(
+        self, request: deletion_pb2.EndDocumentRequest, context: Any
+    ) -> deletion_pb2.EndDocumentResponse:
+        await self.tier.script.note("EndDocument", request)
+        key = (current_call().space, request.document_id)
+        if key not in self.tier.documents:
+            raise NotFoundError("document")
+        end_time = self.tier.ended.setdefault(key, to_timestamp(utc_now()))
+        return deletion_pb2.EndDocumentResponse(end_time=end_time)
 
     async def DeleteSpaceDocuments(
         self, request: deletion_pb2.DeleteSpaceDocumentsRequest, context: Any

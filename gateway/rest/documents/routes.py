@@ -143,6 +143,13 @@ class _File:
         return self.metadata.document_id or self.metadata.source
 
 
+KeepVersions = Annotated[
+    bool,
+    Query(
+        description="Keeps its versions for queries as of earlier times: the document ends now, and what is uploaded "
+        "under its id later continues it."
+    ),
+]
 DocumentId = Annotated[
     str,
     Bounds(documents_pb2.GetDocumentRequest, "document_id"),
@@ -207,12 +214,15 @@ async def upload_documents(
     | shown(ingest_pb2.DeleteDocumentResponse, 202, "The job goes on."),
 )
 async def delete_document(
-    document_id: DocumentId, caller: CallerDep, clients: ClientsDep
+    document_id: DocumentId,
+    caller: CallerDep,
+    clients: ClientsDep,
+    keep_versions: KeepVersions = False,
 ) -> Response:
-    """Removes a document from both stores. Answers with what was removed from each; when that takes longer than the
-    caller waits, with status 202 and the job, which goes on whatever happens.
+    """Removes a document from both stores, or ends it. Answers with what was removed from each; when that takes longer
+    than the caller waits, with status 202 and the job, which goes on whatever happens.
     """
-    request = ingest_pb2.DeleteDocumentRequest(document_id=document_id)
+    request = ingest_pb2.DeleteDocumentRequest(document_id=document_id, keep_versions=keep_versions)
     method = _INGEST + "DeleteDocument"
     answer = await caller.call(method, clients.ingest.DeleteDocument, request, _id_named)
     if answer.job.state == jobs_pb2.JOB_STATE_FAILED:

@@ -382,7 +382,7 @@ class Calls(Connection):
         )
 
     async def delete_document(
-        self, document_id: str, *, timeout: float | None = None
+        self, document_id: str, *, keep_versions: bool = False, timeout: float | None = None
     ) -> agent_ingest_pb2.DeleteDocumentResponse:
         """Removes a document with all its versions from both stores: after uploads of it that were accepted
         earlier, and before those accepted later. Once accepted, the deletion is completed in spite of any
@@ -391,8 +391,13 @@ class Calls(Connection):
 
         Args:
             document_id: The document's id.
+            keep_versions: Keeps the document's versions for queries as of earlier times: the document
+                ends now instead, and nothing is removed. What is uploaded under its id later continues
+                it. Default: removes everything.
         """
-        request = agent_ingest_pb2.DeleteDocumentRequest(document_id=document_id)
+        request = agent_ingest_pb2.DeleteDocumentRequest(
+            document_id=document_id, keep_versions=keep_versions
+        )
         answer: agent_ingest_pb2.DeleteDocumentResponse = await self._call(
             "agent", agent_ingest_pb2_grpc.IngestServiceStub, "DeleteDocument", request, timeout
         )

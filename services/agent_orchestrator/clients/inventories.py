@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Sequence
+from datetime import datetime
 from typing import NamedTuple, TypeVar
 
 import grpc
@@ -13,6 +14,7 @@ from braid.graph.internal.v1 import inventory_pb2_grpc as graph_grpc
 from braid.vector.internal.v1 import inventory_pb2, inventory_pb2_grpc
 from services.agent_orchestrator.clients.calls import Calls
 from services.runtime.channels import OutgoingMetadata
+from services.runtime.times import to_timestamp
 
 PAGE = 5_000
 DOCUMENTS = 1_000
@@ -167,6 +169,13 @@ class GraphInventory:
             document_id=document_id, deletion_id=deletion_id
         )
         return await self._writes.call(self._deletion.DeleteGraphDocument, request)
+
+    async def end_document(self, document_id: str, end_time: datetime) -> None:
+        """Ends a document in the graph: what it says holds only before `end_time`."""
+        request = deletion_pb2.EndGraphDocumentRequest(
+            document_id=document_id, end_time=to_timestamp(end_time)
+        )
+        await self._writes.call(self._deletion.EndGraphDocument, request)
 
 
 async def in_parts(items: AsyncIterator[Item], size: int) -> AsyncIterator[list[Item]]:

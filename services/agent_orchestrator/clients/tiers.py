@@ -22,9 +22,11 @@ from braid.vector.v1 import (
 )
 from services.agent_orchestrator.clients.calls import Calls, WatchedCalls
 from services.runtime.errors import StoreUnavailableError
+from services.runtime.times import to_datetime
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from datetime import datetime
 
     from google.protobuf.timestamp_pb2 import Timestamp
 
@@ -95,6 +97,12 @@ class VectorTier:
             document_id=document_id, deletion_id=deletion_id
         )
         return await self._writes.call(self._deletion.DeleteDocument, request)
+
+    async def end(self, document_id: str) -> datetime:
+        """Ends a document, whose versions remain; returns from when it is no longer valid."""
+        request = deletion_pb2.EndDocumentRequest(document_id=document_id)
+        answer = await self._writes.call(self._deletion.EndDocument, request)
+        return to_datetime(answer.end_time)
 
 
 class GraphTier:

@@ -1,23 +1,33 @@
-"""Deletes a document from both stores. Each step is idempotent under the job's id."""
+"""Deletes a document from both stores, or ends it in both. Each step is idempotent under the job's id."""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
+from datetime import datetime
 from typing import Any
+
+from google.protobuf.timestamp_pb2 import Timestamp
 
 from braid.agent.v1 import ingest_pb2
 from braid.common.v1 import errors_pb2
 from services.agent_orchestrator.clients.inventories import GraphInventory, VectorInventory
 from services.agent_orchestrator.clients.removed_rows import POSTGRESQL, graph_rows, vector_rows
 from services.agent_orchestrator.clients.tiers import VectorTier
-from services.agent_orchestrator.deletion.store import DeletionStore, Rows
+from services.agent_orchestrator.deletion.store import (
+    DeletionStore,
+    Progress,
+    Rows,
+    VectorOutcome,
+    keeps_versions,
+)
 from services.agent_orchestrator.jobs.job_watch import Watchers
 from services.agent_orchestrator.jobs.records import JobRecord, job_message, removed_rows
 from services.agent_orchestrator.jobs.tasks import Task
 from services.agent_orchestrator.jobs.time_slice import WaitingError
 from services.runtime.context import current_call, remaining
 from services.runtime.errors import BraidError, NotFoundError
+from services.runtime.times import to_timestamp
 
 # Part of the caller's deadline reserved for sending the answer.
 MARGIN_SECONDS = 0.25
@@ -39,16 +49,21 @@ class Deletions:
         self._watchers = watchers
         self._wait_seconds = wait_seconds
 
-    async def run(self, document_id: str) -> ingest_pb2.DeleteDocumentResponse:
+    async def run(
+        self, document_id: str, *, keep_versions: bool = False
+    ) -> ingest_pb2.DeleteDocumentResponse:
         """Returns the receipt, or the unfinished job when the wait is over. Raises NotFoundError if unknown."""
         call = current_call()
         job = await self._store.running(call.space, document_id)
-        if job is None:
+        if job is None or keeps_versions(job) != keep_versions:
             await self._require(call.space, document_id)
-            job = await self._store.accept(call, document_id)
+            job = await self._store.accept(call, document_id, keep_versions=keep_versions)
         job = await self._watched(job)
         return ingest_pb2.DeleteDocumentResponse(
-            document_id=document_id, removed=removed_rows(job), job=job_message(job)
+            document_id=document_id,
+            removed=removed_rows(job),
+            job=job_message(job),
+            end_time=_end_time(job),
         )
 
     async def _require(self, space: str, document_id: str) -> None:
@@ -68,6 +83,11 @@ class Deletions:
         return job
 
 
+def _end_time(job: JobRecord) -> Timestamp | None:
+    ended = (job.result or {}).get("end_time")
+    return to_timestamp(datetime.fromisoformat(ended)) if ended else None
+
+
 LOOK_SECONDS = 0.1
 # Maximum seconds of waiting in a worker: the job is retried later.
 PATIENCE_SECONDS = 2.0
@@ -83,36 +103,43 @@ class DeletionTask:
         self._graph = graph
 
     async def run(self, task: Task) -> Mapping[str, Any]:
-        """Deletes the document from the stores that still have it; returns the receipt."""
+        """Deletes the document from the stores that still have it, or ends it there; returns the receipt."""
         job, progress = task.job, dict(task.job.progress or {})
         if "vector" not in progress:
             await _until(
                 lambda: self._store.has_earlier_work(job),
                 "what was accepted before is being read or deleted",
             )
-            progress = await self._store.leave_vector(task, await self._delete_from_vector(task))
+            progress = await self._store.leave_vector(task, await self._leave_vector(task))
         if "graph" not in progress:
             mark = progress["mark"]
             await _until(
                 lambda: self._store.is_pending(job, mark),
                 "what was accepted before is on its way to the graph",
             )
-            removed = await self._delete_from_graph(task)
+            removed = await self._leave_graph(task, progress)
             progress = await self._store.leave_graph(task, progress, removed)
-        return {"removed": [*progress["vector"], *progress["graph"]]}
+        removed = [*progress["vector"], *progress["graph"]]
+        return {"removed": removed, "end_time": progress.get("end_time")}
 
-    async def _delete_from_vector(self, task: Task) -> Rows:
+    async def _leave_vector(self, task: Task) -> VectorOutcome:
+        document_id = task.job.arguments["document_id"]
         try:
-            gone = await self._vector.delete(task.job.arguments["document_id"], task.job.id)
+            if keeps_versions(task.job):
+                return VectorOutcome(end_time=await self._vector.end(document_id))
+            return VectorOutcome(vector_rows(await self._vector.delete(document_id, task.job.id)))
         except BraidError as error:
             if error.reason != errors_pb2.ERROR_REASON_NOT_FOUND:
                 raise
-            return [(POSTGRESQL, "versions", 0), (POSTGRESQL, "chunks", 0)]
-        return vector_rows(gone)
+            return VectorOutcome([(POSTGRESQL, "versions", 0), (POSTGRESQL, "chunks", 0)])
 
-    async def _delete_from_graph(self, task: Task) -> Rows:
-        gone = await self._graph.delete_document(task.job.arguments["document_id"], task.job.id)
-        return graph_rows(gone)
+    async def _leave_graph(self, task: Task, progress: Progress) -> Rows:
+        document_id = task.job.arguments["document_id"]
+        if not keeps_versions(task.job):
+            return graph_rows(await self._graph.delete_document(document_id, task.job.id))
+        if ended := progress.get("end_time"):
+            await self._graph.end_document(document_id, datetime.fromisoformat(ended))
+        return []
 
 
 async def _until(waits: Callable[[], Awaitable[bool]], reason: str) -> None:

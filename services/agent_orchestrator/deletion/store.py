@@ -1,4 +1,4 @@
-"""Deletions in the orchestrator's database: their order among a space's uploads, and their progress.
+"""Deletions and ends of documents in the orchestrator's database: their order among a space's uploads, their progress.
 
 Uploads accepted after a deletion are not read until the document is deleted from the vector tier, and their version of
 the document is added to the graph only after the deletion from the graph.
@@ -9,8 +9,9 @@ from __future__ import annotations
 import json
 import uuid
 from collections.abc import Sequence
+from datetime import datetime
 from hashlib import sha256
-from typing import Any
+from typing import Any, NamedTuple
 
 from services.agent_orchestrator.database import Database
 from services.agent_orchestrator.jobs.queue import GRAPH, SEARCH, TurnLostError, TurnQueue
@@ -21,10 +22,23 @@ from services.postgres.pool import Session
 from services.runtime.context import CallContext
 
 DELETE = "delete"
+_KEEP_VERSIONS = "keep_versions"
 
 Rows = Sequence[Sequence[str | int]]
 """What was removed: store, kind, count."""
 Progress = dict[str, Any]
+
+
+class VectorOutcome(NamedTuple):
+    """What the vector tier has removed of a document; `end_time` is set if the document has ended instead."""
+
+    removed: Rows = ()
+    end_time: datetime | None = None
+
+
+def keeps_versions(job: JobRecord) -> bool:
+    """Whether a deletion only ends the document."""
+    return bool(job.arguments.get(_KEEP_VERSIONS))
 
 
 class DeletionStore:
@@ -46,16 +60,20 @@ class DeletionStore:
         """Whether accepted work may still add the document."""
         return await self._ask("document_expected", space, document_id)
 
-    async def accept(self, call: CallContext, document_id: str) -> JobRecord:
+    async def accept(
+        self, call: CallContext, document_id: str, *, keep_versions: bool
+    ) -> JobRecord:
         """Accepts a deletion; the same request again returns the same job."""
-        digest = sha256(f"{DELETE}\0{document_id}".encode()).hexdigest()
+        kept = {_KEEP_VERSIONS: True} if keep_versions else {}
+        identity = "\0".join((DELETE, document_id, *kept))
+        digest = sha256(identity.encode()).hexdigest()
         return await self._jobs.enqueue(
             NewJob(
                 space=call.space,
                 user=call.user,
                 request_id=call.request_id,
                 kind=DELETE,
-                arguments={"document_id": document_id},
+                arguments={"document_id": document_id, **kept},
                 input_hash=digest,
                 documents_total=1,
             )
@@ -69,15 +87,18 @@ class DeletionStore:
         """Whether content of the document that became searchable before its deletion still waits for the graph."""
         return await self._ask("document_pending", job.space, job.arguments["document_id"], mark)
 
-    async def leave_vector(self, task: Task, removed: Rows) -> Progress:
-        """Records the deletion from the vector tier: uploads resume, and the document's waiting content is dropped."""
+    async def leave_vector(self, task: Task, outcome: VectorOutcome) -> Progress:
+        """Records what the vector tier did: uploads resume, and a deleted document's waiting content is dropped."""
         space, document_id = task.job.space, task.job.arguments["document_id"]
+        end_time = outcome.end_time.isoformat() if outcome.end_time else None
         async with self._database.pool.transaction() as session:
             await self._turns.lock(session, task.turn)
             await self._turns.request(session, SEARCH, space)
-            await self._jobs.mark_document_deleted(session, space, document_id)
+            if not keeps_versions(task.job):
+                await self._jobs.mark_document_deleted(session, space, document_id)
             mark = await session.value(self._queries["last_document"])
-            return await self._save(session, task, {"vector": removed, "mark": mark})
+            progress = {"vector": outcome.removed, "mark": mark, "end_time": end_time}
+            return await self._save(session, task, progress)
 
     async def leave_graph(self, task: Task, progress: Progress, removed: Rows) -> Progress:
         """Records the deletion from the graph: later content of the document may be added."""

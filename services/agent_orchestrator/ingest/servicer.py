@@ -69,5 +69,5 @@ class IngestServicer(ingest_pb2_grpc.IngestServiceServicer):
     async def DeleteDocument(
         self, request: ingest_pb2.DeleteDocumentRequest, _context: Any
     ) -> ingest_pb2.DeleteDocumentResponse:
-        """Deletes a document from both stores."""
-        return await self._deletions.run(request.document_id)
+        """Deletes a document from both stores, or ends it."""
+        return await self._deletions.run(request.document_id, keep_versions=request.keep_versions)

@@ -27,10 +27,10 @@ Receipt = dict[tuple[str, str], int]
 
 
 async def delete(
-    world: World, document_id: str = "d", seconds: float = 20
+    world: World, document_id: str = "d", seconds: float = 20, *, keep_versions: bool = False
 ) -> ingest_pb2.DeleteDocumentResponse:
-    """Deletes a document as Alice."""
-    request = ingest_pb2.DeleteDocumentRequest(document_id=document_id)
+    """Deletes or ends a document as Alice."""
+    request = ingest_pb2.DeleteDocumentRequest(document_id=document_id, keep_versions=keep_versions)
     return await world.ingest.DeleteDocument(request, metadata=ALICE, timeout=seconds)
 
 
@@ -178,6 +178,69 @@ async def test_concurrent_deletions_with_two_workers_produce_one_receipt(world: 
     assert WHOLE in [receipt(one.removed) for one in answered]
     whole = [one.job.id for one in answered if receipt(one.removed) == WHOLE]
     assert len(set(whole)) == 1
+
+
+async def test_a_document_whose_versions_are_kept_ends_at_one_time_in_both_tiers(
+    world: World,
+) -> None:
+    await ingest(world, document(document_id="d"), data("text"))
+    answer = await delete(world, keep_versions=True)
+    assert answer.job.state == jobs_pb2.JOB_STATE_SUCCEEDED
+    assert not answer.removed
+    assert list(world.vector.ended.values()) == [answer.end_time]
+    assert list(world.graph.ended.values()) == [answer.end_time]
+    assert len(world.vector.documents) == len(world.graph.episodes) == 1
+    with pytest.raises(grpc.aio.AioRpcError) as caught:
+        await delete(world, "unknown", keep_versions=True)
+    assert caught.value.code() is grpc.StatusCode.NOT_FOUND
+
+
+async def test_an_end_without_the_graph_completes_on_recovery_and_keeps_what_waits_for_the_graph(
+    world: World,
+) -> None:
+    unavailable = fail(StoreUnavailableError("neo4j", retry_after=0.05))
+    world.graph.script.acts["BatchAddEpisodes"] = unavailable
+    world.graph.script.acts["EndGraphDocument"] = unavailable
+    job = await submit(world, document(document_id="d"), data("text"))
+    await searchable(world, job.id)
+    answer = await delete(world, seconds=1, keep_versions=True)
+    assert not answer.HasField("end_time")
+    world.graph.script.acts.clear()
+    assert (await ended(world, answer.job.id)).state == jobs_pb2.JOB_STATE_SUCCEEDED
+    assert [one.content for one in world.graph.episodes.values()] == ["text"]
+    assert list(world.graph.ended.values()) == list(world.vector.ended.values())
+
+
+async def test_an_upload_after_an_end_is_stored_after_it(world: World) -> None:
+    await ingest(world, document(document_id="d"), data("before"))
+    unavailable = fail(StoreUnavailableError("postgresql", retry_after=0.05))
+    world.vector.script.acts["EndDocument"] = unavailable
+    ending = await delete(world, seconds=1, keep_versions=True)
+    last = await submit(world, document(document_id="d"), data("after"))
+    ends: list[int] = []
+
+    async def note_ends(_request: object) -> None:
+        ends.append(len(world.vector.ended))
+
+    world.vector.script.acts["BatchUpsertDocuments"] = note_ends
+    del world.vector.script.acts["EndDocument"]
+    assert (await ended(world, ending.job.id)).state == jobs_pb2.JOB_STATE_SUCCEEDED
+    assert (await ended(world, last.id)).state == jobs_pb2.JOB_STATE_SUCCEEDED
+    assert ends == [1]
+
+
+async def test_a_deletion_while_the_document_ends_is_another_job(world: World) -> None:
+    await ingest(world, document(document_id="d"), data("text"))
+    unavailable = fail(StoreUnavailableError("neo4j", retry_after=0.05))
+    world.graph.script.acts["EndGraphDocument"] = unavailable
+    first = await delete(world, seconds=1, keep_versions=True)
+    again = await delete(world, seconds=1, keep_versions=True)
+    assert again.job.id == first.job.id
+    deleting = asyncio.create_task(delete(world))
+    await asyncio.sleep(0.2)
+    world.graph.script.acts.clear()
+    assert receipt((await deleting).removed) == WHOLE
+    assert world.graph.episodes == {}
 
 
 async def jobs(world: World, kind: jobs_pb2.JobKind.ValueType) -> list[jobs_pb2.Job]:

@@ -188,3 +188,21 @@ async def test_an_email_is_valid_since_it_was_sent(world: World) -> None:
     sent = datetime(2025, 2, 10, 9, tzinfo=UTC)
     assert (await written_by(world, sent))[0] == [sent]
     assert await written_by(world, sent - timedelta(minutes=1)) == ([], set())
+
+
+async def test_an_ended_document_is_found_as_of_earlier_times_and_the_same_file_continues_it(
+    world: World,
+) -> None:
+    async with AsyncExitStack() as stack:
+        await world.start_worker(stack)
+        await put(world, f"Ada met Bob. {ADA}", 2001, "Orion")
+        request = ingest_pb2.DeleteDocumentRequest(document_id="d", keep_versions=True)
+        answer = await world.ingest.DeleteDocument(request, metadata=OURS, timeout=20)
+        assert answer.job.state == jobs_pb2.JOB_STATE_SUCCEEDED
+        assert await contents(world, None) == []
+        assert await contents(world, 2005) == [f"Ada met Bob. {ADA}"]
+        assert (await local_facts(world, None), await local_facts(world, 2005)) == (set(), {ADA})
+        again = await put(world, f"Ada met Bob. {ADA}", 2001, "Orion")
+        assert again.unchanged_count == 0
+        assert await contents(world, None) == [f"Ada met Bob. {ADA}"]
+        assert await local_facts(world, None) == {ADA}

@@ -298,16 +298,22 @@ class DeleteDocumentRequest(_message.Message):
     DESCRIPTOR: _descriptor.Descriptor
 
     DOCUMENT_ID_FIELD_NUMBER: _builtins.int
+    KEEP_VERSIONS_FIELD_NUMBER: _builtins.int
     document_id: _builtins.str
     """The document's id."""
+    keep_versions: _builtins.bool
+    """Keeps the document's versions for queries as of earlier times: the document ends now instead, and nothing is removed. What is
+    uploaded under its id later continues it. Default: removes everything.
+    """
     def __init__(
         self,
         *,
         document_id: _builtins.str = ...,
+        keep_versions: _builtins.bool = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["document_id", b"document_id"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["document_id", b"document_id", "keep_versions", b"keep_versions"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -322,6 +328,7 @@ class DeleteDocumentResponse(_message.Message):
     REMOVED_FIELD_NUMBER: _builtins.int
     JOB_FIELD_NUMBER: _builtins.int
     DOCUMENT_ID_FIELD_NUMBER: _builtins.int
+    END_TIME_FIELD_NUMBER: _builtins.int
     document_id: _builtins.str
     """The document's id."""
     @_builtins.property
@@ -332,16 +339,21 @@ class DeleteDocumentResponse(_message.Message):
     def job(self) -> _jobs_pb2.Job:
         """The job of the deletion, of kind DELETE. Watch it if it has not ended."""
 
+    @_builtins.property
+    def end_time(self) -> _timestamp_pb2.Timestamp:
+        """From when the document is no longer valid, if its versions are kept and the job has succeeded."""
+
     def __init__(
         self,
         *,
         removed: _abc.Iterable[_jobs_pb2.RemovedRows] | None = ...,
         job: _jobs_pb2.Job | None = ...,
         document_id: _builtins.str = ...,
+        end_time: _timestamp_pb2.Timestamp | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["job", b"job"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["end_time", b"end_time", "job", b"job"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["document_id", b"document_id", "job", b"job", "removed", b"removed"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["document_id", b"document_id", "end_time", b"end_time", "job", b"job", "removed", b"removed"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
