@@ -126,8 +126,7 @@ class Api:
 
     def get(self, path: str, **parameters: Any) -> Any:
         """Sends a GET request; parameters that are None are left out."""
-        given = {name: value for name, value in parameters.items() if value is not None}
-        return self._ask("GET", path, params=given)
+        return self._ask("GET", path, params=_given(parameters))
 
     def readiness(self) -> Answer:
         """Returns the body of `/readyz`, whether all services serve or not."""
@@ -142,8 +141,7 @@ class Api:
 
         The request is repeated while its answer comes too late: its idempotency key keeps it from being done twice.
         """
-        given = {name: value for name, value in parameters.items() if value is not None}
-        options = _keyed({"json": body, "params": given})
+        options = _keyed({"json": body, "params": _given(parameters)})
         for left in reversed(range(WRITE_ATTEMPTS)):
             response = self._send("POST", path, **options)
             if not left or not _is_late(response):
@@ -191,8 +189,8 @@ class Api:
             answer_of(response, self.url)
 
     def delete(self, path: str, **parameters: Any) -> Any:
-        """Sends a DELETE request."""
-        return self._ask("DELETE", path, params=parameters or None)
+        """Sends a DELETE request; parameters that are None are left out."""
+        return self._ask("DELETE", path, params=_given(parameters))
 
     def upload(
         self, name: str, data: bytes, kind: str, full: Full | None = None, *, title: str = ""
@@ -294,6 +292,10 @@ def segment(name: str) -> str:
     """Encodes any name as a segment of a path."""
     # `.` and `..` alone would be resolved as relative path segments.
     return quote(name, safe="") if name.strip(".") else name.replace(".", "%2E")
+
+
+def _given(parameters: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in parameters.items() if value is not None}
 
 
 def _keyed(options: dict[str, Any]) -> dict[str, Any]:

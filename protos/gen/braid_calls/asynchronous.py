@@ -2426,7 +2426,7 @@ class Calls(Connection):
         self, document_id: str, *, timeout: float | None = None
     ) -> vector_documents_pb2.GetDocumentResponse:
         """Returns a document, its current version and its chunks' ids. NOT_FOUND if the document does not
-        exist.
+        exist or has ended.
 
         Args:
             document_id: The document's id.
@@ -2462,7 +2462,7 @@ class Calls(Connection):
     async def list_documents(
         self, *, page_size: int = 0, timeout: float | None = None
     ) -> AsyncIterator[vector_documents_pb2.Document]:
-        """Lists the space's documents by id, in pages.
+        """Lists the space's documents by id, in pages; those that have ended are left out.
 
         Args:
             page_size: Maximum number of entries, up to 200; larger values count as 200. 0 means the

@@ -203,7 +203,10 @@ async def test_a_folder_in_step_compares_only_documents_of_its_own_files(
     assert ended.json() == {"name": "box", "new": ["box/new.md"], "vanished": ["box/a.md"]}
     assert [seen.method for seen in served.script.seen if "Ingest" in seen.method] == []
     shown = await braid(served, "sync", tmp_path / "box", "--dry-run")
-    assert "1 document whose file is gone: kept (--erase deletes it)\n    box/a.md\n" in shown.out
+    assert (
+        "1 document whose file is gone: would end (--erase: be deleted)\n    box/a.md\n"
+        in shown.out
+    )
 
 
 async def test_the_status_shows_services_and_counts(served: Served) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any
 from urllib.parse import quote
 
@@ -314,7 +314,23 @@ async def test_a_deletion_returns_the_removed_rows_and_its_job(served: Served) -
         "id": "notes/a.md",
         "removed": [{"store": "neo4j", "kind": "facts", "count": 2}],
         "job": JOB_JSON | {"state": "SUCCEEDED"},
+        "invalid_at": None,
     }
+    assert not served.script.seen[-1].message.keep_versions
+
+
+async def test_a_document_whose_versions_are_kept_is_answered_with_its_end(served: Served) -> None:
+    ended = ingest_pb2.DeleteDocumentResponse(
+        document_id="d", job=JOB, end_time=to_timestamp(datetime(2024, 5, 1, tzinfo=UTC))
+    )
+    ended.job.state = jobs_pb2.JOB_STATE_SUCCEEDED
+    served.script.answer("DeleteDocument", ended)
+    response = await served.http.delete(f"{DOCUMENTS}/d", params={"keep_versions": "true"})
+    assert (response.json()["removed"], response.json()["invalid_at"]) == (
+        [],
+        "2024-05-01T00:00:00Z",
+    )
+    assert served.script.seen[-1].message.keep_versions
 
 
 async def test_a_deletion_without_an_id_is_refused_naming_the_field(served: Served) -> None:

@@ -110,7 +110,7 @@ class DocumentServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def GetDocument(self, request, context):
-        """Returns a document, its current version and its chunks' ids. NOT_FOUND if the document does not exist.
+        """Returns a document, its current version and its chunks' ids. NOT_FOUND if the document does not exist or has ended.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -124,7 +124,7 @@ class DocumentServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def ListDocuments(self, request, context):
-        """Lists the space's documents by id, in pages.
+        """Lists the space's documents by id, in pages; those that have ended are left out.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

@@ -27,11 +27,11 @@ class DocumentServiceStub:
     CheckDocuments: _aio.UnaryUnaryMultiCallable[_documents_pb2.CheckDocumentsRequest, _documents_pb2.CheckDocumentsResponse]
     """Returns which of the given contents are already stored as their documents' current versions."""
     GetDocument: _aio.UnaryUnaryMultiCallable[_documents_pb2.GetDocumentRequest, _documents_pb2.GetDocumentResponse]
-    """Returns a document, its current version and its chunks' ids. NOT_FOUND if the document does not exist."""
+    """Returns a document, its current version and its chunks' ids. NOT_FOUND if the document does not exist or has ended."""
     ListDocumentVersions: _aio.UnaryUnaryMultiCallable[_documents_pb2.ListDocumentVersionsRequest, _documents_pb2.ListDocumentVersionsResponse]
     """Lists a document's versions, latest first, in pages. NOT_FOUND if the document does not exist."""
     ListDocuments: _aio.UnaryUnaryMultiCallable[_documents_pb2.ListDocumentsRequest, _documents_pb2.ListDocumentsResponse]
-    """Lists the space's documents by id, in pages."""
+    """Lists the space's documents by id, in pages; those that have ended are left out."""
     GetTextLanguage: _aio.UnaryUnaryMultiCallable[_documents_pb2.GetTextLanguageRequest, _documents_pb2.GetTextLanguageResponse]
     """Returns the language whose rules apply to the space's words."""
     SetTextLanguage: _aio.UnaryUnaryMultiCallable[_documents_pb2.SetTextLanguageRequest, _documents_pb2.SetTextLanguageResponse]
@@ -78,7 +78,7 @@ class DocumentServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _documents_pb2.GetDocumentRequest,
         context: _aio.ServicerContext[_documents_pb2.GetDocumentRequest, _abc.Awaitable[_documents_pb2.GetDocumentResponse]],
     ) -> _abc.Awaitable[_documents_pb2.GetDocumentResponse]:
-        """Returns a document, its current version and its chunks' ids. NOT_FOUND if the document does not exist."""
+        """Returns a document, its current version and its chunks' ids. NOT_FOUND if the document does not exist or has ended."""
 
     @_abc_1.abstractmethod
     def ListDocumentVersions(
@@ -94,7 +94,7 @@ class DocumentServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _documents_pb2.ListDocumentsRequest,
         context: _aio.ServicerContext[_documents_pb2.ListDocumentsRequest, _abc.Awaitable[_documents_pb2.ListDocumentsResponse]],
     ) -> _abc.Awaitable[_documents_pb2.ListDocumentsResponse]:
-        """Lists the space's documents by id, in pages."""
+        """Lists the space's documents by id, in pages; those that have ended are left out."""
 
     @_abc_1.abstractmethod
     def GetTextLanguage(
