@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import ssl
 import time
 import uuid
@@ -17,6 +18,8 @@ from gateway.cli.job_status import POLL_SECONDS, has_ended
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+
+    from gateway.cli.ingest.files import Source
 
     Full = Callable[[bool], None]
 
@@ -192,13 +195,15 @@ class Api:
         """Sends a DELETE request; parameters that are None are left out."""
         return self._ask("DELETE", path, params=_given(parameters))
 
-    def upload(
-        self, name: str, data: bytes, kind: str, full: Full | None = None, *, title: str = ""
-    ) -> Any:
-        """Uploads a file; its name becomes the document id. Returns the job. Calls `full` while uploads must wait."""
+    def upload(self, source: Source, data: bytes, full: Full | None = None) -> Any:
+        """Uploads the data of a file. Returns the answer with the job. Calls `full` while uploads must wait."""
         # Some characters of a file name are escaped in transfer; a field is transferred unchanged.
-        fields = {"source": name, **({"title": title} if title else {})}
-        form: dict[str, Any] = {"data": fields, "files": {"file": (name, data, kind)}}
+        fields = {"source": source.id}
+        if source.title:
+            fields["title"] = source.title
+        if source.metadata:
+            fields["metadata"] = json.dumps(dict(source.metadata))
+        form: dict[str, Any] = {"data": fields, "files": {"file": (source.id, data, source.kind)}}
         return self._patiently("POST", "/api/documents", full, **form)
 
     def facts(self, facts: list[dict[str, Any]], full: Full | None = None, **stated: Any) -> Any:

@@ -1,12 +1,15 @@
 """`braid sync`: keeps the documents of a folder in step with its files.
 
 A document's id is the folder's name and the file's path within it, so files with equal paths in two folders are two
-documents.
+documents. Files are compared by their content with what is stored, so the next run continues an interrupted one.
 """
 
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -29,6 +32,10 @@ if TYPE_CHECKING:
 
 # Documents in a page of the list.
 _PAGE = 200
+# With --watch, changes are collected until none has come for this long, and at most this long.
+_QUIET_MS = 1_000
+_MAX_WAIT_MS = 10_000
+_IDLE_MS = 500
 
 
 def sync(
@@ -38,6 +45,12 @@ def sync(
     name: Annotated[
         str | None,
         typer.Option(help="Prefix of its documents' ids. Default: the folder's name."),
+    ] = None,
+    exclude: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Leave out files that match, as a line of .gitignore; files of that name count as well. Repeatable."
+        ),
     ] = None,
     erase: Annotated[
         bool,
@@ -49,37 +62,101 @@ def sync(
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Show what is new and what is gone; change nothing.")
     ] = False,
+    watch: Annotated[
+        bool, typer.Option("--watch", help="Go on whenever files change, until Ctrl-C.")
+    ] = False,
     as_json: AsJson = False,
 ) -> None:
     """Add what is new or changed in a folder, and end the documents whose files are gone, or delete them."""
+    session: Session = context.obj
+    given = _Sync(
+        folder=folder,
+        name=_name_of(folder, name),
+        exclude=tuple(exclude or ()),
+        erase=erase,
+        force=force,
+        dry_run=dry_run,
+    )
+    show = partial(_show, as_json=as_json, watched=watch)
+    try:
+        if watch:
+            _watch(session, given, show)
+        elif _run(session, given, show):
+            raise typer.Exit(ExitCode.PARTIAL)
+    except KeyboardInterrupt:
+        raise StillRunningError("what was accepted goes on; the next run does the rest") from None
+
+
+@dataclass(frozen=True, slots=True)
+class _Sync:
+    """What is kept in step, and how."""
+
+    folder: Path
+    name: str
+    exclude: Sequence[str]
+    erase: bool
+    force: bool
+    dry_run: bool
+
+
+Show = Callable[["Session", _Sync, dict[str, Any]], None]
+
+
+def _watch(session: Session, given: _Sync, show: Show) -> None:
+    """Runs, and again whenever files have changed. A later run that fails is reported, and the next one tries again."""
+    from watchfiles import watch  # noqa: PLC0415
+
+    changes = watch(
+        given.folder,
+        debounce=_MAX_WAIT_MS,
+        step=_QUIET_MS,
+        rust_timeout=_IDLE_MS,
+        yield_on_timeout=True,
+        ignore_permission_denied=True,
+    )
+    # From its first answer on, which may be empty, changes are collected: none is missed during a run.
+    next(changes)
+    _run(session, given, show)
+    session.err.print(f"watching {line(str(given.folder))}; Ctrl-C ends", markup=False)
+    for changed in changes:
+        if changed:
+            try:
+                _run(session, given, show)
+            except CliError as error:
+                session.complain(error)
+
+
+def _run(session: Session, given: _Sync, show: Show) -> bool:
+    """Brings the documents in step, and shows what was done; returns whether files failed."""
+    outcome = _outcome(session, given)
+    show(session, given, outcome)
+    return not given.dry_run and bool(outcome["ingested"]["failures"])
+
+
+def _outcome(session: Session, given: _Sync) -> dict[str, Any]:
     from gateway.cli.ingest.folder_comparison import FolderComparison  # noqa: PLC0415
+    from gateway.cli.ingest.ignore_rules import IgnoreRules  # noqa: PLC0415
     from gateway.cli.ingest.ingestion import Ingest  # noqa: PLC0415
     from gateway.cli.progress import IngestProgress  # noqa: PLC0415
 
-    session: Session = context.obj
-    name = _name_of(folder, name)
-    try:
-        with session.api(changes=not dry_run) as api:
-            compared = FolderComparison.of(name, folder, set(_stored_ids(api, name)))
-            outcome: dict[str, Any] = {
-                "name": name,
-                "new": list(compared.new),
-                "vanished": list(compared.vanished),
-            }
-            if not dry_run:
-                compared.require_plausible(folder, force=force)
-                with IngestProgress(session.err) as bars:
-                    report = Ingest(api, bars, replace=True).run(compared.files)
-                outcome["ingested"] = report.as_json()
-                outcome["removed"] = _remove(api, session, compared.vanished, erase=erase)
-    except KeyboardInterrupt:
-        raise StillRunningError("what was accepted goes on; the next run does the rest") from None
-    if as_json:
-        session.show_json(outcome)
-    else:
-        _show(session, outcome, _became(erase=erase, dry_run=dry_run))
-    if not dry_run and outcome["ingested"]["failures"]:
-        raise typer.Exit(ExitCode.PARTIAL)
+    with session.api(changes=not given.dry_run) as api:
+        stored = dict(_stored(api, given.name))
+        rules = IgnoreRules(given.folder, given.exclude)
+        compared = FolderComparison.of(given.name, given.folder, stored, rules)
+        outcome: dict[str, Any] = {
+            "name": given.name,
+            "new": list(compared.new),
+            "changed": list(compared.changed),
+            "unchanged": compared.unchanged,
+            "vanished": list(compared.vanished),
+        }
+        if not given.dry_run:
+            compared.require_plausible(given.folder, force=given.force)
+            with IngestProgress(session.err) as bars:
+                report = Ingest(api, bars, replace=True).run(compared.files)
+            outcome["ingested"] = report.as_json()
+            outcome["removed"] = _remove(api, session, compared.vanished, erase=given.erase)
+    return outcome
 
 
 def _name_of(folder: Path, given: str | None) -> str:
@@ -94,14 +171,16 @@ def _name_of(folder: Path, given: str | None) -> str:
     return name
 
 
-def _stored_ids(api: Api, name: str) -> Iterator[str]:
-    """Yields the ids of the stored documents of a folder. Documents of JSON lines have ids of their own."""
+def _stored(api: Api, name: str) -> Iterator[tuple[str, str]]:
+    """Yields the ids and fingerprints of a folder's stored documents. Those of JSON lines have ids of their own."""
+    from gateway.cli.ingest.folder_comparison import FINGERPRINT  # noqa: PLC0415
+
     cursor: str | None = None
     while True:
-        page = api.get("/api/documents", limit=_PAGE, cursor=cursor)
+        page = api.get("/api/documents", prefix=f"{name}/", limit=_PAGE, cursor=cursor)
         for one in page["documents"]:
-            if one["id"].startswith(f"{name}/") and one["source"] == one["id"]:
-                yield one["id"]
+            if one["source"] == one["id"]:
+                yield one["id"], str(one["metadata"].get(FINGERPRINT, ""))
         cursor = page["next_cursor"]
         if not cursor:
             return
@@ -125,12 +204,25 @@ def _became(*, erase: bool, dry_run: bool) -> str:
     return "deleted" if erase else "ended; as of earlier times still found (--erase deletes)"
 
 
-def _show(session: Session, outcome: dict[str, Any], became: str) -> None:
-    vanished = outcome["vanished"]
-    if "ingested" in outcome:
-        show_report(session, outcome["ingested"])
+def _show(
+    session: Session, given: _Sync, outcome: dict[str, Any], *, as_json: bool, watched: bool
+) -> None:
+    """Shows the outcome of a run; as JSON, each of several runs is a line."""
+    if as_json:
+        (session.show_json_line if watched else session.show_json)(outcome)
     else:
-        show_pairs(session.out, {"new": len(outcome["new"]), "vanished": len(vanished)})
+        _show_words(session, outcome, _became(erase=given.erase, dry_run=given.dry_run))
+
+
+def _show_words(session: Session, outcome: dict[str, Any], became: str) -> None:
+    vanished = outcome["vanished"]
+    counts = {name: len(outcome[name]) for name in ("new", "changed", "vanished")}
+    show_pairs(session.out, {"unchanged": outcome["unchanged"], **counts})
+    if "ingested" in outcome:
+        ingested = outcome["ingested"]
+        nothing = not (ingested["documents"] or ingested["failures"] or ingested["skipped"])
+        if not nothing or ingested["facts_added"] or ingested["facts_missing"]:
+            show_report(session, ingested)
     if vanished:
         several = len(vanished) > 1
         which = (

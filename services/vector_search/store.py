@@ -122,8 +122,13 @@ class VectorStore(Protocol):
         """Lists a document's versions with numbers below `below`, latest first; empty for an unknown document."""
         ...
 
-    async def list_documents(self, space: str, after: str, limit: int) -> list[Document]:
-        """Lists the documents with ids greater than `after`, by id (code point order), at most `limit`."""
+    async def list_documents(
+        self, space: str, after: str, limit: int, *, prefix: str = ""
+    ) -> list[Document]:
+        """Lists the documents with ids greater than `after`, by id (code point order), at most `limit`.
+
+        Only those whose ids begin with `prefix`.
+        """
         ...
 
     async def delete_document(

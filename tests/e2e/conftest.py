@@ -5,9 +5,11 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import signal
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -63,15 +65,34 @@ class System:
 
     def braid(self, *arguments: str, key: str = "") -> subprocess.CompletedProcess[str]:
         """Runs the `braid` command as a user would; without a key its space is `local`."""
-        keyed = {"BRAID_API_KEY": key} if key else {}
         return subprocess.run(
             [sys.executable, "-m", "gateway.cli", *arguments],
-            env={**os.environ, "BRAID_URL": self.url, **keyed},
+            env=self._environment(key),
             capture_output=True,
             text=True,
             timeout=120,
             check=False,
         )
+
+    @contextmanager
+    def braid_running(self, *arguments: str, key: str = "") -> Iterator[subprocess.Popen[str]]:
+        """Runs the `braid` command during the block, which ends with Ctrl-C."""
+        command = [sys.executable, "-m", "gateway.cli", *arguments]
+        with subprocess.Popen(
+            command,
+            env=self._environment(key),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            text=True,
+        ) as process:
+            try:
+                yield process
+            finally:
+                process.send_signal(signal.SIGINT)
+
+    def _environment(self, key: str) -> dict[str, str]:
+        keyed = {"BRAID_API_KEY": key} if key else {}
+        return {**os.environ, "BRAID_URL": self.url, **keyed}
 
 
 def copy_corpus(folder: Path) -> Path:

@@ -45,11 +45,13 @@ def test_new_changed_and_deleted_files_are_in_step_and_equal_paths_of_two_folder
     assert (seen["new"], seen["vanished"]) == ([], ["handbook/4.md"])
     before = datetime.now(UTC).isoformat()
     ended = synced(system, handbook)
-    assert (ended["ingested"]["unchanged"], ended["removed"]) == (3, [])
+    assert (ended["unchanged"], ended["changed"]) == (3, ["handbook/0.md"])
+    assert (ended["ingested"]["documents"], ended["removed"]) == (1, [])
     assert quoted(system, "okapi") == {"handbook/0.md"}
     assert quoted(system, "pangolin") == {f"handbook/{number}.md" for number in range(4)}
     assert "handbook/4.md" in quoted(system, "pangolin", before)
-    assert synced(system, handbook)["vanished"] == []
+    again = synced(system, handbook)
+    assert (again["unchanged"], again["vanished"], again["ingested"]["documents"]) == (4, [], 0)
 
     (handbook / "4.md").write_text("The pangolin of room 4 sleeps.")
     assert synced(system, handbook)["new"] == ["handbook/4.md"]
@@ -88,3 +90,23 @@ def test_another_folder_of_the_same_name_changes_nothing(system: System, tmp_pat
     assert "3 of 3 documents are no longer in" in ended.stderr
     assert "--name" in ended.stderr
     assert quoted(system, "minutes") == {f"minutes/here-{number}.md" for number in range(3)}
+
+
+def test_a_watched_folder_stays_in_step_until_the_command_is_stopped(
+    system: System, tmp_path: Path
+) -> None:
+    for number in range(6):
+        (tmp_path / f"{number}.md").write_text(f"The crane of quay {number} is green.")
+    (tmp_path / ".gitignore").write_text("secret.md\n")
+    (tmp_path / "secret.md").write_text("The crane of quay 9 is secret.")
+    command = ("sync", str(tmp_path), "--name", "quays", "--watch", "--json")
+    with system.braid_running(*command, key=HOSTILE_KEY) as process:
+        assert process.stdout is not None
+        assert len(json.loads(process.stdout.readline())["new"]) == 6
+        (tmp_path / "6.md").write_text("The crane of quay 6 is amber.")
+        (tmp_path / "0.md").unlink()
+        seen = [json.loads(process.stdout.readline())]
+        while not seen[-1]["vanished"]:
+            seen.append(json.loads(process.stdout.readline()))
+    assert quoted(system, "crane of quay") == {f"quays/{number}.md" for number in range(1, 7)}
+    assert process.wait(timeout=30) == 130

@@ -7,14 +7,16 @@ import os
 import re
 import stat
 from collections import defaultdict, deque
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from gateway.content_types import SUPPORTED, content_type_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from gateway.cli.ingest.ignore_rules import IgnoreRules
 
 
 _HTML = "text/html"
@@ -106,6 +108,7 @@ class Source:
     id: str
     kind: str
     title: str = ""
+    metadata: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,11 +134,11 @@ class Skipped:
 Found = Source | Problem | Skipped
 
 
-def find(paths: Sequence[Path]) -> Iterator[Found]:
-    """Returns all files under `paths`, folders recursively and in order of name, except hidden files."""
+def find(paths: Sequence[Path], rules: IgnoreRules | None = None) -> Iterator[Found]:
+    """Returns all files under `paths`, folders recursively and in order of name, except hidden and ignored files."""
     taken: dict[str, Path] = {}
     for path in paths:
-        for found in _under(path):
+        for found in _Walk(path, rules).found():
             if isinstance(found, Source):
                 if not _is_text(found.id):
                     yield Problem(printable(found.path), "its name is not UTF-8")
@@ -147,49 +150,59 @@ def find(paths: Sequence[Path]) -> Iterator[Found]:
             yield found
 
 
-def _under(path: Path) -> Iterator[Found]:
-    mode = _mode(path)
-    if isinstance(mode, Problem):
-        yield mode
-    elif stat.S_ISDIR(mode):
-        yield from _folder(path, path, frozenset())
-    elif not stat.S_ISREG(mode):
-        yield Problem(printable(path), "is not a file")
-    elif kind := content_type_of(path.name):
-        yield Source(path, path.name, kind)
-    else:
-        yield Problem(printable(path), f"is none of {SUPPORTED}")
+class _Walk:
+    """Walks a given file or folder."""
 
+    def __init__(self, root: Path, rules: IgnoreRules | None) -> None:
+        self._root = root
+        self._rules = rules
 
-def _folder(root: Path, folder: Path, above: frozenset[tuple[int, int]]) -> Iterator[Found]:
-    try:
-        info = folder.stat()
-        names = sorted(os.listdir(folder))  # noqa: PTH208 - names, not paths
-    except OSError as error:
-        yield Problem(printable(folder), _reason(error))
-        return
-    here = (info.st_dev, info.st_ino)
-    if here in above:
-        yield Problem(printable(folder), "links back to a folder that holds it")
-        return
-    for name in names:
-        if not name.startswith("."):
-            yield from _entry(root, folder / name, above | {here})
+    def found(self) -> Iterator[Found]:
+        """Yields everything that was found."""
+        path = self._root
+        mode = _mode(path)
+        if isinstance(mode, Problem):
+            yield mode
+        elif stat.S_ISDIR(mode):
+            yield from self._folder(path, frozenset())
+        elif not stat.S_ISREG(mode):
+            yield Problem(printable(path), "is not a file")
+        elif kind := content_type_of(path.name):
+            yield Source(path, path.name, kind)
+        else:
+            yield Problem(printable(path), f"is none of {SUPPORTED}")
 
+    def _folder(self, folder: Path, above: frozenset[tuple[int, int]]) -> Iterator[Found]:
+        try:
+            info = folder.stat()
+            names = sorted(os.listdir(folder))  # noqa: PTH208 - names, not paths
+        except OSError as error:
+            yield Problem(printable(folder), _reason(error))
+            return
+        here = (info.st_dev, info.st_ino)
+        if here in above:
+            yield Problem(printable(folder), "links back to a folder that holds it")
+            return
+        for name in names:
+            if not name.startswith("."):
+                yield from self._entry(folder / name, above | {here})
 
-def _entry(root: Path, path: Path, above: frozenset[tuple[int, int]]) -> Iterator[Found]:
-    mode, kind = _mode(path), content_type_of(path.name)
-    if isinstance(mode, Problem):
-        # A dangling link to a file that would be skipped is skipped as well.
-        yield mode if kind or not path.suffix else Skipped(path)
-    elif stat.S_ISDIR(mode):
-        yield from _folder(root, path, above)
-    elif not stat.S_ISREG(mode):
-        yield Problem(printable(path), "is not a file")
-    elif kind:
-        yield Source(path, path.relative_to(root).as_posix(), kind)
-    else:
-        yield Skipped(path)
+    def _entry(self, path: Path, above: frozenset[tuple[int, int]]) -> Iterator[Found]:
+        mode, kind = _mode(path), content_type_of(path.name)
+        is_folder = not isinstance(mode, Problem) and stat.S_ISDIR(mode)
+        if self._rules is not None and self._rules.ignores(path, is_folder=is_folder):
+            return
+        if isinstance(mode, Problem):
+            # A dangling link to a file that would be skipped is skipped as well.
+            yield mode if kind or not path.suffix else Skipped(path)
+        elif is_folder:
+            yield from self._folder(path, above)
+        elif not stat.S_ISREG(mode):
+            yield Problem(printable(path), "is not a file")
+        elif kind:
+            yield Source(path, path.relative_to(self._root).as_posix(), kind)
+        else:
+            yield Skipped(path)
 
 
 def _mode(path: Path) -> int | Problem:

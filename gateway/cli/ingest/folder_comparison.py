@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -10,10 +11,18 @@ from gateway.cli.errors import CliError
 from gateway.cli.ingest.files import Found, Problem, Source, find, printable, without_site_names
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
+    from collections.abc import Mapping, Sequence
 
+    from gateway.cli.ingest.ignore_rules import IgnoreRules
+
+# The metadata of a document that name the content of its file.
+FINGERPRINT = "file_sha256"
 # The share of a folder's documents that may vanish before it has to be confirmed.
 _MAX_VANISHED_SHARE = 0.2
+# Files of several documents, which have ids of their own.
+_COLLECTIONS = frozenset(
+    {"application/jsonl", "application/vnd.braid.messages+jsonl", "application/mbox"}
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,27 +30,42 @@ class FolderComparison:
     """A folder's files next to its stored documents.
 
     Attributes:
-        files: what is in the folder, with the ids of its documents.
+        files: what is to be ingested: files that are not stored as they are, with the ids of their documents.
         new: ids of files that are not stored.
+        changed: ids of files that are stored with another content.
+        unchanged: the number of files that are stored as they are.
         vanished: ids of stored documents whose files are gone, in order. One that cannot be read is not gone.
         stored: the number of stored documents.
     """
 
     files: Sequence[Found]
     new: Sequence[str]
+    changed: Sequence[str]
+    unchanged: int
     vanished: Sequence[str]
     stored: int
 
     @classmethod
-    def of(cls, name: str, folder: Path, stored: Collection[str]) -> FolderComparison:
-        """Compares a folder with the ids of its stored documents, whose prefix is `name`."""
-        files = [_within(name, one) for one in without_site_names(find([folder]))]
-        ids = [one.id for one in files if isinstance(one, Source)]
-        unread = [_id(name, folder, one) for one in files if isinstance(one, Problem)]
-        gone = set(stored) - set(ids)
-        for place in unread:
-            gone = {one for one in gone if one != place and not one.startswith(f"{place}/")}
-        return cls(files, [one for one in ids if one not in stored], sorted(gone), len(stored))
+    def of(
+        cls,
+        name: str,
+        folder: Path,
+        stored: Mapping[str, str],
+        rules: IgnoreRules | None = None,
+    ) -> FolderComparison:
+        """Compares a folder with its stored documents: fingerprints by id, whose prefix is `name`."""
+        found = [_within(name, one) for one in without_site_names(find([folder], rules))]
+        files = [_with_fingerprint(one) if isinstance(one, Source) else one for one in found]
+        single = [one for one in files if isinstance(one, Source) and one.metadata]
+        same = {one.id for one in single if stored.get(one.id) == one.metadata[FINGERPRINT]}
+        return cls(
+            files=[one for one in files if not isinstance(one, Source) or one.id not in same],
+            new=[one.id for one in files if isinstance(one, Source) and one.id not in stored],
+            changed=[one.id for one in single if one.id in stored and one.id not in same],
+            unchanged=len(same),
+            vanished=_vanished(name, folder, found, stored),
+            stored=len(stored),
+        )
 
     def require_plausible(self, folder: Path, *, force: bool) -> None:
         """Raises CliError if the files can hardly be what became of the stored documents.
@@ -51,7 +75,7 @@ class FolderComparison:
         if not self.vanished:
             return
         gone = f"{len(self.vanished)} of {self.stored} documents are no longer in {folder}"
-        if not any(isinstance(one, Source) for one in self.files):
+        if not self.unchanged and not any(isinstance(one, Source) for one in self.files):
             raise CliError(f"{gone}, which holds no documents at all: nothing is changed")
         if len(self.vanished) > _MAX_VANISHED_SHARE * self.stored and not force:
             raise CliError(f"{gone}: if it is another folder, give it a --name; --force goes on")
@@ -59,6 +83,27 @@ class FolderComparison:
 
 def _within(name: str, found: Found) -> Found:
     return replace(found, id=f"{name}/{found.id}") if isinstance(found, Source) else found
+
+
+def _with_fingerprint(source: Source) -> Source:
+    """Returns a file of one document with its fingerprint. One that cannot be read is reported when it is ingested."""
+    if source.kind in _COLLECTIONS:
+        return source
+    try:
+        with source.path.open("rb") as file:
+            digest = hashlib.file_digest(file, "sha256").hexdigest()
+    except OSError:
+        return source
+    return replace(source, metadata={FINGERPRINT: digest})
+
+
+def _vanished(
+    name: str, folder: Path, found: Sequence[Found], stored: Mapping[str, str]
+) -> Sequence[str]:
+    gone = stored.keys() - {one.id for one in found if isinstance(one, Source)}
+    for place in (_id(name, folder, one) for one in found if isinstance(one, Problem)):
+        gone = {one for one in gone if one != place and not one.startswith(f"{place}/")}
+    return sorted(gone)
 
 
 def _id(name: str, folder: Path, problem: Problem) -> str:

@@ -209,8 +209,7 @@ class Ingest:
 
     def _upload(self, source: Source, data: bytes, lines: list[int]) -> None:
         try:
-            titled = {"title": source.title} if source.title else {}
-            job = self._api.upload(source.id, data, source.kind, self._bars.full, **titled)["job"]
+            job = self._api.upload(source, data, self._bars.full)["job"]
         except CliError as error:
             if not error.fields:
                 raise

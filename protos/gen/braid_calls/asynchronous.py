@@ -2460,15 +2460,16 @@ class Calls(Connection):
                 yield one
 
     async def list_documents(
-        self, *, page_size: int = 0, timeout: float | None = None
+        self, *, page_size: int = 0, prefix: str = "", timeout: float | None = None
     ) -> AsyncIterator[vector_documents_pb2.Document]:
         """Lists the space's documents by id, in pages; those that have ended are left out.
 
         Args:
             page_size: Maximum number of entries, up to 200; larger values count as 200. 0 means the
                 default, 50. A page of large documents may have fewer.
+            prefix: Lists only documents whose ids begin with this, such as `handbook/`. Default: all.
         """
-        request = vector_documents_pb2.ListDocumentsRequest(page_size=page_size)
+        request = vector_documents_pb2.ListDocumentsRequest(page_size=page_size, prefix=prefix)
         async for page in self._pages(
             "vector",
             vector_documents_pb2_grpc.DocumentServiceStub,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from datetime import datetime
 
@@ -27,6 +28,9 @@ from services.vector_search.domain import (
 )
 from services.vector_search.embedding_models.postgres import open_space
 from services.vector_search.store import LANGUAGE_IN_USE
+
+# After a prefix, this follows every id of up to 512 characters that begins with it, in the order of code points.
+_LAST = chr(sys.maxunicode) * 513
 
 
 class PostgresDocuments(Database):
@@ -64,11 +68,15 @@ class PostgresDocuments(Database):
             for row in rows
         ]
 
-    async def list_documents(self, space: str, after: str, limit: int) -> list[Document]:
+    async def list_documents(
+        self, space: str, after: str, limit: int, *, prefix: str = ""
+    ) -> list[Document]:
         """Returns a page of documents by id."""
         rows = await self._readers.read(
             space,
-            lambda session: session.fetch(self._queries["list_documents"], space, after, limit),
+            lambda session: session.fetch(
+                self._queries["list_documents"], space, after, limit, prefix, prefix + _LAST
+            ),
         )
         return [_document(row) for row in rows]
 

@@ -118,11 +118,11 @@ class DocumentServicer(documents_pb2_grpc.DocumentServiceServicer):
     ) -> documents_pb2.ListDocumentsResponse:
         """See the contract."""
         space = current_call().space
-        query = ("documents", space)
+        query = ("documents", space, request.prefix)
         after = text_position(request.page_token, query)
         size = page_size(request.page_size, default=_DEFAULT_PAGE_SIZE, largest=_MAX_PAGE_SIZE)
         # One more than requested shows whether there is a next page.
-        found = await self._store.list_documents(space, after, size + 1)
+        found = await self._store.list_documents(space, after, size + 1, prefix=request.prefix)
         page = documents_pb2.ListDocumentsResponse(documents=_page(found[:size]))
         if len(page.documents) < len(found):
             page.next_page_token = encode_token(query, [page.documents[-1].document_id])

@@ -194,13 +194,18 @@ async def test_a_folder_in_step_compares_only_documents_of_its_own_files(
         for name, source in (
             ("box/a.md", "box/a.md"),
             ("box/7", "lines.jsonl"),
-            ("boxes/a.md", "boxes/a.md"),
-            ("a.md", "a.md"),
         )
     ]
     served.script.answer("ListDocuments", documents_pb2.ListDocumentsResponse(documents=stored))
     ended = await braid(served, "sync", tmp_path / "box", "--dry-run", "--json")
-    assert ended.json() == {"name": "box", "new": ["box/new.md"], "vanished": ["box/a.md"]}
+    assert ended.json() == {
+        "name": "box",
+        "new": ["box/new.md"],
+        "changed": [],
+        "unchanged": 0,
+        "vanished": ["box/a.md"],
+    }
+    assert served.script.seen[-1].message.prefix == "box/"
     assert [seen.method for seen in served.script.seen if "Ingest" in seen.method] == []
     shown = await braid(served, "sync", tmp_path / "box", "--dry-run")
     assert (

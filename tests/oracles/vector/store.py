@@ -177,11 +177,15 @@ class FakeStore:
         ]
         return sorted(found, key=lambda one: -one.version)[:limit]
 
-    async def list_documents(self, space: str, after: str, limit: int) -> list[Document]:
+    async def list_documents(
+        self, space: str, after: str, limit: int, *, prefix: str = ""
+    ) -> list[Document]:
         """See `VectorStore`."""
         state, now = self._space(space), self._clock()
         found = (
-            version_in_force(state, key, now) for key in sorted(state.documents) if key > after
+            version_in_force(state, key, now)
+            for key in sorted(state.documents)
+            if key > after and key.startswith(prefix)
         )
         listed = (version for version in found if version and not version.stored.is_end)
         return [document_of(version) for version in listed][:limit]

@@ -450,6 +450,16 @@ class WritingSuite:
         assert listed + rest == sorted(ids)
         assert await store.list_documents("other", "", 10) == []
 
+    async def test_documents_are_listed_by_the_prefix_of_their_ids(
+        self, store: VectorStore
+    ) -> None:
+        ids = ["a", "a/", "a/1", "a/2", "a/\U0010ffff", "a0", "b"]
+        await store.upsert(SPACE, MODEL, [document(one, "text") for one in ids])
+        listed = await store.list_documents(SPACE, "", 10, prefix="a/")
+        assert [one.document_id for one in listed] == ["a/", "a/1", "a/2", "a/\U0010ffff"]
+        rest = await store.list_documents(SPACE, "a/1", 10, prefix="a/")
+        assert [one.document_id for one in rest] == ["a/2", "a/\U0010ffff"]
+
     async def test_a_document_is_unchanged_if_its_current_version_has_the_hash(
         self, store: VectorStore
     ) -> None:

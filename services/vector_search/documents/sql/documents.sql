@@ -110,10 +110,11 @@ order by id
 limit $3
 
 -- name: list_documents
--- A page of documents by id, each in its version in force.
+-- A page of documents by id, each in its version in force, from id $4 to $5.
 select v.document_id, v.title, v.source, v.metadata, v.version, v.valid_from, v.known_from, v.chunk_count
 from document_version v
-where v.space = $1 and v.document_id > $2 and v.valid_from <= now() and v.valid_until > now() and v.chunk_count > 0
+where v.space = $1 and v.document_id > $2 and v.document_id >= $4 and v.document_id < $5
+  and v.valid_from <= now() and v.valid_until > now() and v.chunk_count > 0
 order by v.document_id
 limit $3
 

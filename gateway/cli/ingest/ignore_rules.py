@@ -1,0 +1,48 @@
+"""Which files of a folder are left out: by the `.gitignore` files in it, and by patterns of the same syntax."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pathspec import GitIgnoreSpec
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+_NAME = ".gitignore"
+
+
+class IgnoreRules:
+    """The rules of one folder; files of folders that are left out are not looked at."""
+
+    def __init__(self, root: Path, patterns: Sequence[str] = ()) -> None:
+        """`patterns` are relative to the root, and outweigh the files."""
+        self._root = root
+        self._given = GitIgnoreSpec.from_lines(patterns)
+        self._found: dict[Path, GitIgnoreSpec] = {}
+
+    def ignores(self, path: Path, *, is_folder: bool) -> bool:
+        """Whether a file or folder below the root is left out: the last rule of the deepest file counts."""
+        outcome = False
+        for folder, spec in self._specs(path):
+            name = path.relative_to(folder).as_posix() + ("/" if is_folder else "")
+            found = spec.check_file(name).include
+            outcome = outcome if found is None else found
+        return outcome
+
+    def _specs(self, path: Path) -> Iterator[tuple[Path, GitIgnoreSpec]]:
+        """Yields the rules for a path: those of the folders above it, the root's first, then the given ones."""
+        above = [one for one in path.parents if one == self._root or self._root in one.parents]
+        for folder in reversed(above):
+            if folder not in self._found:
+                self._found[folder] = _read(folder / _NAME)
+            yield folder, self._found[folder]
+        yield self._root, self._given
+
+
+def _read(file: Path) -> GitIgnoreSpec:
+    try:
+        return GitIgnoreSpec.from_lines(file.read_text(errors="replace").splitlines())
+    except OSError:
+        return GitIgnoreSpec.from_lines([])
