@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import ssl
 import time
 import uuid
@@ -18,8 +17,6 @@ from gateway.cli.job_status import POLL_SECONDS, has_ended
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
-
-    from gateway.cli.ingest.files import Source
 
     Full = Callable[[bool], None]
 
@@ -193,17 +190,21 @@ class Api:
 
     def delete(self, path: str, **parameters: Any) -> Any:
         """Sends a DELETE request; parameters that are None are left out."""
-        return self._ask("DELETE", path, params=_given(parameters))
+        # Empty parameters would remove those of the path.
+        return self._ask("DELETE", path, params=_given(parameters) or None)
 
-    def upload(self, source: Source, data: bytes, full: Full | None = None) -> Any:
-        """Uploads the data of a file. Returns the answer with the job. Calls `full` while uploads must wait."""
+    def upload(
+        self, name: str, data: bytes, kind: str, full: Full | None = None, **fields: str
+    ) -> Any:
+        """Uploads a file; its name becomes the document id. Returns the job. Calls `full` while uploads must wait.
+
+        `fields` are further ones of the form, such as the title.
+        """
         # Some characters of a file name are escaped in transfer; a field is transferred unchanged.
-        fields = {"source": source.id}
-        if source.title:
-            fields["title"] = source.title
-        if source.metadata:
-            fields["metadata"] = json.dumps(dict(source.metadata))
-        form: dict[str, Any] = {"data": fields, "files": {"file": (source.id, data, source.kind)}}
+        form: dict[str, Any] = {
+            "data": {"source": name, **fields},
+            "files": {"file": (name, data, kind)},
+        }
         return self._patiently("POST", "/api/documents", full, **form)
 
     def facts(self, facts: list[dict[str, Any]], full: Full | None = None, **stated: Any) -> Any:

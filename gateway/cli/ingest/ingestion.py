@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import time
 from dataclasses import asdict, dataclass, field, replace
@@ -209,7 +210,10 @@ class Ingest:
 
     def _upload(self, source: Source, data: bytes, lines: list[int]) -> None:
         try:
-            job = self._api.upload(source, data, self._bars.full)["job"]
+            fields = {"title": source.title} if source.title else {}
+            if source.metadata:
+                fields["metadata"] = json.dumps(dict(source.metadata))
+            job = self._api.upload(source.id, data, source.kind, self._bars.full, **fields)["job"]
         except CliError as error:
             if not error.fields:
                 raise

@@ -60,9 +60,8 @@ class SlowGraph:
         self.max_unsearchable = 0
         self.max_polled = 0
 
-    def upload(self, source: Source, data: bytes, full: object) -> dict[str, Any]:
+    def upload(self, name: str, data: bytes, kind: str, full: object) -> dict[str, Any]:
         """Accepts the document."""
-        name = source.id
         self.jobs[name] = {**JOB, "id": name}
         unsearchable = sum(not job["documents_searchable"] for job in self.jobs.values())
         self.max_unsearchable = max(self.max_unsearchable, unsearchable)
@@ -146,8 +145,7 @@ def test_an_upload_waits_without_limit_while_the_gateway_is_full_and_reports_it(
     slept: list[float] = []
     bars = FakeProgress()
     with full_gateway(60) as url, Api(url, sleep=slept.append) as api:
-        note = Source(Path("a.md"), "a.md", "text/markdown")
-        assert api.upload(note, b"# A", bars.full) == {"job": {"id": "j"}}
+        assert api.upload("a.md", b"# A", "text/markdown", bars.full) == {"job": {"id": "j"}}
     assert set(slept) == {2.0}
     assert sum(slept) > PATIENCE_SECONDS
     assert bars.waits == [True, False]
