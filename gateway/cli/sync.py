@@ -19,6 +19,7 @@ from rich.text import Text
 from gateway.cli.documents import delete_and_wait
 from gateway.cli.errors import CliError, StillRunningError
 from gateway.cli.exit_codes import ExitCode
+from gateway.cli.ingest.files import prefix_of
 from gateway.cli.ingest.report import show_names, show_report
 from gateway.cli.options import AsJson
 from gateway.cli.output import show_pairs, show_removed
@@ -69,9 +70,11 @@ def sync(
 ) -> None:
     """Add what is new or changed in a folder, and end the documents whose files are gone, or delete them."""
     session: Session = context.obj
+    if not folder.is_dir():
+        raise CliError(f"{folder} is not a folder")
     given = _Sync(
         folder=folder,
-        name=_name_of(folder, name),
+        prefix=prefix_of(folder, name),
         exclude=tuple(exclude or ()),
         erase=erase,
         force=force,
@@ -92,7 +95,7 @@ class _Sync:
     """What is kept in step, and how."""
 
     folder: Path
-    name: str
+    prefix: str
     exclude: Sequence[str]
     erase: bool
     force: bool
@@ -140,11 +143,11 @@ def _outcome(session: Session, given: _Sync) -> dict[str, Any]:
     from gateway.cli.progress import IngestProgress  # noqa: PLC0415
 
     with session.api(changes=not given.dry_run) as api:
-        stored = dict(_stored(api, given.name))
+        stored = dict(_stored(api, given.prefix))
         rules = IgnoreRules(given.folder, given.exclude)
-        compared = FolderComparison.of(given.name, given.folder, stored, rules)
+        compared = FolderComparison.of(given.prefix, given.folder, stored, rules)
         outcome: dict[str, Any] = {
-            "name": given.name,
+            "prefix": given.prefix,
             "new": list(compared.new),
             "changed": list(compared.changed),
             "unchanged": compared.unchanged,
@@ -159,25 +162,13 @@ def _outcome(session: Session, given: _Sync) -> dict[str, Any]:
     return outcome
 
 
-def _name_of(folder: Path, given: str | None) -> str:
-    """Returns the prefix of the ids. Raises CliError if there is no folder, or the prefix is not one of it alone."""
-    if not folder.is_dir():
-        raise CliError(f"{folder} is not a folder")
-    name = folder.resolve().name if given is None else given
-    if not name.strip() or not name.isprintable() or "/" in name:
-        # With a `/`, paths of two folders could be equal.
-        message = "the folder needs a --name of printable characters without `/`"
-        raise CliError(message, reason="INVALID_FIELD")
-    return name
-
-
-def _stored(api: Api, name: str) -> Iterator[tuple[str, str]]:
+def _stored(api: Api, prefix: str) -> Iterator[tuple[str, str]]:
     """Yields the ids and fingerprints of a folder's stored documents. Those of JSON lines have ids of their own."""
     from gateway.cli.ingest.folder_comparison import FINGERPRINT  # noqa: PLC0415
 
     cursor: str | None = None
     while True:
-        page = api.get("/api/documents", prefix=f"{name}/", limit=_PAGE, cursor=cursor)
+        page = api.get("/api/documents", prefix=prefix, limit=_PAGE, cursor=cursor)
         for one in page["documents"]:
             if one["source"] == one["id"]:
                 yield one["id"], str(one["metadata"].get(FINGERPRINT, ""))

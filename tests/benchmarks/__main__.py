@@ -11,6 +11,7 @@ COMMANDS = {
     "fanout": "tests.benchmarks.fanout",
     "http_search": "tests.benchmarks.http_search",
     "vector_overhead": "tests.benchmarks.vector_overhead",
+    "sync": "tests.benchmarks.sync",
     "text": "tests.benchmarks.text",
     "ann": "tests.benchmarks.ann",
     "upsert": "tests.benchmarks.upsert",

@@ -166,7 +166,9 @@ def system(
         stores_loop.run(stack.start())
         try:
             running = System(stack, stores_loop, copy_corpus(tmp_path_factory.mktemp("sample")))
-            loaded = running.braid("ingest", str(running.corpus), "--json")
+            # Given as files, so that the names of their documents are those of the files.
+            files = map(str, sorted(running.corpus.iterdir()))
+            loaded = running.braid("ingest", *files, "--json")
             assert loaded.returncode == 0, loaded.stderr
             yield running
         finally:

@@ -42,6 +42,8 @@ def test_hostile_files_are_reported_with_reasons_and_the_others_are_ingested(
     assert (again["unchanged"], again["chunks_written"]) == (len(HARMLESS), 0)
     with system.client(HOSTILE_KEY) as http:
         found = http.post("/api/search/text", json={"query": "that is read", "limit": 20}).json()
-    assert {hit["document_id"] for hit in found["results"]} >= {"good.md", "good.pdf", "t1"}
-    [page] = [hit["page"] for hit in found["results"] if hit["document_id"] == "good.pdf"]
+    pdf = f"{tmp_path.name}/good.pdf"
+    expected_ids = {f"{tmp_path.name}/good.md", pdf, "t1"}
+    assert {hit["document_id"] for hit in found["results"]} >= expected_ids
+    [page] = [hit["page"] for hit in found["results"] if hit["document_id"] == pdf]
     assert page == 1

@@ -20,6 +20,11 @@ if TYPE_CHECKING:
 def ingest(
     context: typer.Context,
     paths: Annotated[list[Path], typer.Argument(help=f"Files or folders: {SUPPORTED}")],
+    *,
+    name: Annotated[
+        str | None,
+        typer.Option(help="Prefix of the ids of a folder's documents. Default: the folder's name."),
+    ] = None,
     replace: Annotated[
         bool,
         typer.Option(
@@ -29,15 +34,20 @@ def ingest(
     ] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Add documents and facts. Facts are .jsonl lines with subject, relation, object; unchanged files are skipped."""
-    from gateway.cli.ingest.files import find, without_site_names  # noqa: PLC0415
+    """Add documents and facts; the ids of a folder's documents begin with its name. Unchanged files are skipped.
+
+    Facts are .jsonl lines with subject, relation, object.
+    """
+    from gateway.cli.ingest.files import find, prefix_of, without_site_names  # noqa: PLC0415
     from gateway.cli.ingest.ingestion import Ingest  # noqa: PLC0415
     from gateway.cli.progress import IngestProgress  # noqa: PLC0415
 
     session: Session = context.obj
+    prefixes = {path: prefix_of(path, name) for path in paths if path.is_dir()}
+    found = without_site_names(find(paths, prefixes=prefixes))
     try:
         with session.api(changes=True) as api, IngestProgress(session.err) as bars:
-            report = Ingest(api, bars, replace=replace).run(without_site_names(find(paths)))
+            report = Ingest(api, bars, replace=replace).run(found)
     except KeyboardInterrupt:
         raise StillRunningError(
             "jobs that were accepted go on; `braid jobs list` shows them"

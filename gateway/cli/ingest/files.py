@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from gateway.cli.errors import CliError
 from gateway.content_types import SUPPORTED, content_type_of
 
 if TYPE_CHECKING:
@@ -102,13 +103,26 @@ def _title(path: Path) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A file to ingest; `id` is its path within the given folder. Without `title` the service determines the title."""
+    """A file to ingest. Without `title` the service determines the title.
+
+    `id` is its path within the given folder, after the folder's `prefix`, which is "" for a file that was given itself.
+    """
 
     path: Path
     id: str
     kind: str
     title: str = ""
     metadata: Mapping[str, str] = field(default_factory=dict)
+    prefix: str = ""
+
+    def beside(self, name: str) -> str:
+        """Returns the id of the file of the same folder that has this path within it; the name itself without one."""
+        root = str(self.path).removesuffix(self.id.removeprefix(self.prefix))
+        try:
+            known = bool(self.prefix) and ".." not in name and Path(root, name).is_file()
+        except ValueError:  # a character that no path has
+            known = False
+        return self.prefix + name if known else name
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,11 +148,31 @@ class Skipped:
 Found = Source | Problem | Skipped
 
 
-def find(paths: Sequence[Path], rules: IgnoreRules | None = None) -> Iterator[Found]:
-    """Returns all files under `paths`, folders recursively and in order of name, except hidden and ignored files."""
+def prefix_of(folder: Path, given: str | None = None) -> str:
+    """Returns what the ids of a folder's documents begin with: its name, or the given one, and a slash.
+
+    Raises CliError for a name that could be the beginning of another folder's ids.
+    """
+    name = folder.resolve().name if given is None else given
+    if not name.strip() or not name.isprintable() or "/" in name:
+        # With a `/`, paths of two folders could be equal.
+        message = "the folder needs a --name of printable characters without `/`"
+        raise CliError(message, reason="INVALID_FIELD")
+    return f"{name}/"
+
+
+def find(
+    paths: Sequence[Path],
+    rules: IgnoreRules | None = None,
+    prefixes: Mapping[Path, str] | None = None,
+) -> Iterator[Found]:
+    """Returns all files under `paths`, folders recursively and in order of name, except hidden and ignored files.
+
+    `prefixes` are those of the ids of each folder's files; by default there are none.
+    """
     taken: dict[str, Path] = {}
     for path in paths:
-        for found in _Walk(path, rules).found():
+        for found in _Walk(path, rules, (prefixes or {}).get(path, "")).found():
             if isinstance(found, Source):
                 if not _is_text(found.id):
                     yield Problem(printable(found.path), "its name is not UTF-8")
@@ -153,9 +187,10 @@ def find(paths: Sequence[Path], rules: IgnoreRules | None = None) -> Iterator[Fo
 class _Walk:
     """Walks a given file or folder."""
 
-    def __init__(self, root: Path, rules: IgnoreRules | None) -> None:
+    def __init__(self, root: Path, rules: IgnoreRules | None, prefix: str) -> None:
         self._root = root
         self._rules = rules
+        self._prefix = prefix
 
     def found(self) -> Iterator[Found]:
         """Yields everything that was found."""
@@ -200,7 +235,8 @@ class _Walk:
         elif not stat.S_ISREG(mode):
             yield Problem(printable(path), "is not a file")
         elif kind:
-            yield Source(path, path.relative_to(self._root).as_posix(), kind)
+            within = path.relative_to(self._root).as_posix()
+            yield Source(path, self._prefix + within, kind, prefix=self._prefix)
         else:
             yield Skipped(path)
 

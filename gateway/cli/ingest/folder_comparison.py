@@ -48,13 +48,13 @@ class FolderComparison:
     @classmethod
     def of(
         cls,
-        name: str,
+        prefix: str,
         folder: Path,
         stored: Mapping[str, str],
         rules: IgnoreRules | None = None,
     ) -> FolderComparison:
-        """Compares a folder with its stored documents: fingerprints by id, whose prefix is `name`."""
-        found = [_within(name, one) for one in without_site_names(find([folder], rules))]
+        """Compares a folder with its stored documents: fingerprints by id, which begins with `prefix`."""
+        found = list(without_site_names(find([folder], rules, {folder: prefix})))
         files = [_with_fingerprint(one) if isinstance(one, Source) else one for one in found]
         single = [one for one in files if isinstance(one, Source) and one.metadata]
         same = {one.id for one in single if stored.get(one.id) == one.metadata[FINGERPRINT]}
@@ -63,7 +63,7 @@ class FolderComparison:
             new=[one.id for one in files if isinstance(one, Source) and one.id not in stored],
             changed=[one.id for one in single if one.id in stored and one.id not in same],
             unchanged=len(same),
-            vanished=_vanished(name, folder, found, stored),
+            vanished=_vanished(prefix, folder, found, stored),
             stored=len(stored),
         )
 
@@ -81,10 +81,6 @@ class FolderComparison:
             raise CliError(f"{gone}: if it is another folder, give it a --name; --force goes on")
 
 
-def _within(name: str, found: Found) -> Found:
-    return replace(found, id=f"{name}/{found.id}") if isinstance(found, Source) else found
-
-
 def _with_fingerprint(source: Source) -> Source:
     """Returns a file of one document with its fingerprint. One that cannot be read is reported when it is ingested."""
     if source.kind in _COLLECTIONS:
@@ -98,15 +94,15 @@ def _with_fingerprint(source: Source) -> Source:
 
 
 def _vanished(
-    name: str, folder: Path, found: Sequence[Found], stored: Mapping[str, str]
+    prefix: str, folder: Path, found: Sequence[Found], stored: Mapping[str, str]
 ) -> Sequence[str]:
     gone = stored.keys() - {one.id for one in found if isinstance(one, Source)}
-    for place in (_id(name, folder, one) for one in found if isinstance(one, Problem)):
+    for place in (_id(prefix, folder, one) for one in found if isinstance(one, Problem)):
         gone = {one for one in gone if one != place and not one.startswith(f"{place}/")}
     return sorted(gone)
 
 
-def _id(name: str, folder: Path, problem: Problem) -> str:
-    """Returns the id of a file that cannot be read, or the prefix of all ids in such a folder."""
+def _id(prefix: str, folder: Path, problem: Problem) -> str:
+    """Returns the id of a file that cannot be read, or what all ids in such a folder begin with."""
     within = Path(problem.path).relative_to(printable(folder)).as_posix()
-    return name if within == "." else f"{name}/{within}"
+    return prefix.removesuffix("/") if within == "." else prefix + within

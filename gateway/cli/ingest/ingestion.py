@@ -201,6 +201,7 @@ class Ingest:
                 elif isinstance(item, WrongFact):
                     self._fail(str(source.path), f"line {item.line}: {item.reason}")
                 else:
+                    _cite(source, item.body)
                     facts.facts.append(item)
         if empty and not self._replace:
             self._fail(str(source.path), "is empty")
@@ -332,6 +333,13 @@ class Ingest:
 
     def _fail(self, path: str, reason: str) -> None:
         self.report.failures.append(Problem(path, reason))
+
+
+def _cite(source: Source, fact: dict[str, Any]) -> None:
+    """Lets a fact cite the document of a file that it names by its path within the folder."""
+    for name in ("document", "document_id"):
+        if isinstance(cited := fact.get(name), str):
+            fact[name] = source.beside(cited)
 
 
 def _requests(facts: Sequence[Fact]) -> Iterator[tuple[list[Fact], bool]]:

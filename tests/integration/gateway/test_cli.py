@@ -199,7 +199,7 @@ async def test_a_folder_in_step_compares_only_documents_of_its_own_files(
     served.script.answer("ListDocuments", documents_pb2.ListDocumentsResponse(documents=stored))
     ended = await braid(served, "sync", tmp_path / "box", "--dry-run", "--json")
     assert ended.json() == {
-        "name": "box",
+        "prefix": "box/",
         "new": ["box/new.md"],
         "changed": [],
         "unchanged": 0,
@@ -298,7 +298,10 @@ async def test_a_folder_is_ingested_and_unreadable_files_are_reported(
     uploads = [seen for seen in served.script.seen if seen.method.endswith("IngestDocument")]
     report = ended.json()
     assert ended.code == 4
-    assert [seen.messages[0].metadata.source for seen in uploads] == ["a.md", "notes/b.txt"]
+    assert [seen.messages[0].metadata.source for seen in uploads] == [
+        f"{tmp_path.name}/a.md",
+        f"{tmp_path.name}/notes/b.txt",
+    ]
     assert (report["documents"], report["searchable"], report["graph_ready"]) == (2, 2, 2)
     assert report["failures"] == [
         {"path": str(tmp_path / "c.md"), "reason": "no such file or directory"}
@@ -313,7 +316,7 @@ async def test_a_file_keeps_its_name_whatever_characters_it_contains(
     served.script.answer("IngestDocument", ingest_pb2.IngestDocumentResponse(job=DONE))
     served.script.answer("ListJobs", jobs_pb2.ListJobsResponse(jobs=[DONE]))
     served.script.answer("GetDocument", documents_pb2.GetDocumentResponse(document=DOCUMENT))
-    await braid(served, "ingest", tmp_path, "--json")
+    await braid(served, "ingest", tmp_path / name, "--json")
     await braid(served, "documents", "get", name)
     described = served.script.seen[0].messages[0].metadata
     assert (described.source, described.content_type) == (name, "text/markdown")
@@ -343,13 +346,35 @@ async def test_facts_follow_the_documents_and_refused_facts_are_reported_by_line
     served.script.answer("IngestFacts", taken)
     ended = await braid(served, "ingest", tmp_path / "all.jsonl", "--json")
     report = ended.json()
-    given = served.script.seen[-1].message.facts
-    assert [item.document_id for item in given] == ["a.md", "a.md"]
+    given = served.script.seen[-1].message
+    assert given.source == "all.jsonl"
+    assert [item.document_id for item in given.facts] == ["a.md", "a.md"]
     assert report["facts_added"] == 1
     assert [problem["reason"].partition(":")[0] for problem in report["failures"]] == [
         "line 3",
         "line 4",
     ]
+
+
+async def test_facts_of_a_folder_cite_its_files_by_their_path_within_it(
+    served: Served, tmp_path: Path
+) -> None:
+    folder = tmp_path / "box"
+    (folder / "sub").mkdir(parents=True)
+    (folder / "sub" / "a.md").write_text("# A")
+    cited = ["sub/a.md", "elsewhere.md", "../box/sub/a.md", "a\x00"]
+    facts = [
+        {"subject": "a", "relation": "OWNS", "object": f"b{n}", "document_id": one}
+        for n, one in enumerate(cited)
+    ]
+    (folder / "facts.jsonl").write_text("\n".join(map(json.dumps, facts)))
+    served.script.answer("IngestDocument", ingest_pb2.IngestDocumentResponse(job=DONE))
+    served.script.answer("ListJobs", jobs_pb2.ListJobsResponse(jobs=[DONE]))
+    served.script.answer("IngestFacts", ingest_pb2.IngestFactsResponse(added_count=4))
+    await braid(served, "ingest", folder, "--name", "crate", "--json")
+    given = served.script.seen[-1].message
+    assert given.source == "crate/facts.jsonl"
+    assert [item.document_id for item in given.facts[:3]] == ["crate/sub/a.md", *cited[1:3]]
 
 
 async def test_facts_that_cannot_be_encoded_are_reported_by_line_and_the_others_are_sent(

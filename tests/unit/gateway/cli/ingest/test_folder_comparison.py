@@ -33,7 +33,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 def test_ids_begin_with_the_folders_name_and_new_and_vanished_ones_are_named(folder: Path) -> None:
-    compared = FolderComparison.of("notes", folder, unknown(*FIVE, "notes/gone.md"))
+    compared = FolderComparison.of("notes/", folder, unknown(*FIVE, "notes/gone.md"))
     ids = [one.id for one in compared.files if isinstance(one, Source)]
     assert ids == [*FIVE, "notes/sub/new.md"]
     assert compared.new == ["notes/sub/new.md"]
@@ -45,11 +45,11 @@ def test_a_file_or_folder_that_cannot_be_read_has_not_vanished(folder: Path) -> 
     (folder / "lost.md").symlink_to(folder / "nowhere.md")
     (folder / "loop").symlink_to(folder)
     stored = unknown(*FIVE, "notes/lost.md", "notes/loop/a.md", "notes/loop.md")
-    assert FolderComparison.of("notes", folder, stored).vanished == ["notes/loop.md"]
+    assert FolderComparison.of("notes/", folder, stored).vanished == ["notes/loop.md"]
 
 
 def test_nothing_has_vanished_from_a_folder_that_is_gone_itself(tmp_path: Path) -> None:
-    assert FolderComparison.of("notes", tmp_path / "unmounted", unknown(*FIVE)).vanished == []
+    assert FolderComparison.of("notes/", tmp_path / "unmounted", unknown(*FIVE)).vanished == []
 
 
 def test_a_folder_whose_name_is_not_text_is_compared_as_well(tmp_path: Path) -> None:
@@ -57,11 +57,11 @@ def test_a_folder_whose_name_is_not_text_is_compared_as_well(tmp_path: Path) -> 
     folder.mkdir()
     (folder / "lost.md").symlink_to(folder / "nowhere.md")
     stored = unknown("notes/lost.md", "notes/gone.md")
-    assert FolderComparison.of("notes", folder, stored).vanished == ["notes/gone.md"]
+    assert FolderComparison.of("notes/", folder, stored).vanished == ["notes/gone.md"]
 
 
 def test_more_than_a_fifth_of_the_documents_vanishes_only_on_request(folder: Path) -> None:
-    compared = FolderComparison.of("notes", folder, unknown(*FIVE, "notes/x.md", "notes/y.md"))
+    compared = FolderComparison.of("notes/", folder, unknown(*FIVE, "notes/x.md", "notes/y.md"))
     with pytest.raises(CliError, match=r"2 of 7 documents are no longer in .*--name.*--force"):
         compared.require_plausible(folder, force=False)
     compared.require_plausible(folder, force=True)
@@ -69,19 +69,19 @@ def test_more_than_a_fifth_of_the_documents_vanishes_only_on_request(folder: Pat
 
 @pytest.mark.parametrize("force", [False, True])
 def test_all_documents_never_vanish_because_a_folder_is_empty(tmp_path: Path, force: bool) -> None:
-    compared = FolderComparison.of("notes", tmp_path, unknown(*FIVE))
+    compared = FolderComparison.of("notes/", tmp_path, unknown(*FIVE))
     with pytest.raises(CliError, match="holds no documents at all"):
         compared.require_plausible(tmp_path, force=force)
 
 
 def test_an_empty_folder_of_which_nothing_is_stored_is_in_step(tmp_path: Path) -> None:
-    FolderComparison.of("notes", tmp_path, {}).require_plausible(tmp_path, force=False)
+    FolderComparison.of("notes/", tmp_path, {}).require_plausible(tmp_path, force=False)
 
 
 def test_only_files_whose_content_is_not_stored_are_ingested(folder: Path) -> None:
     (folder / "facts.jsonl").write_text("{}")
     stored = {**dict.fromkeys(FIVE[:3], OF_TEXT), FIVE[3]: "another", FIVE[4]: ""}
-    compared = FolderComparison.of("notes", folder, stored)
+    compared = FolderComparison.of("notes/", folder, stored)
     given = [one.id for one in compared.files if isinstance(one, Source)]
     assert given == [*FIVE[3:], "notes/facts.jsonl", "notes/sub/new.md"]
     assert (compared.unchanged, compared.changed) == (3, FIVE[3:])
@@ -92,7 +92,7 @@ def test_only_files_whose_content_is_not_stored_are_ingested(folder: Path) -> No
 def test_a_folder_of_unchanged_files_alone_is_not_empty(folder: Path) -> None:
     for name in ("3.md", "4.md", "sub/new.md"):
         (folder / name).unlink()
-    compared = FolderComparison.of("notes", folder, dict.fromkeys(FIVE, OF_TEXT))
+    compared = FolderComparison.of("notes/", folder, dict.fromkeys(FIVE, OF_TEXT))
     assert compared.files == []
     with pytest.raises(CliError, match="--force goes on"):
         compared.require_plausible(folder, force=False)
@@ -101,6 +101,6 @@ def test_a_folder_of_unchanged_files_alone_is_not_empty(folder: Path) -> None:
 def test_ignored_files_are_not_of_the_folder(folder: Path) -> None:
     (folder / ".gitignore").write_text("1.md\nsub/\n")
     rules = IgnoreRules(folder, ["2.md"])
-    compared = FolderComparison.of("notes", folder, unknown(*FIVE), rules)
+    compared = FolderComparison.of("notes/", folder, unknown(*FIVE), rules)
     assert [one.id for one in compared.files if isinstance(one, Source)] == [FIVE[0], *FIVE[3:]]
     assert compared.vanished == FIVE[1:3]
