@@ -112,6 +112,13 @@ class Cluster:
         for folder in (self.folder, self.sockets):
             self._own(folder)
 
+    def own_files(self) -> None:
+        """Give all files to the user that PostgreSQL runs as; for a cluster that was copied here."""
+        if self.user:
+            _wheel().ensure_user_exists(self.user)
+        for path in (self.folder, *self.folder.rglob("*")):
+            self._own(path)
+
     def _owners(self) -> set[int]:
         with contextlib.suppress(KeyError):
             return {os.geteuid(), pwd.getpwnam(_SYSTEM_USER).pw_uid}

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from gateway.cli import exit_codes
+from gateway.cli.backup import backup, restore
 from gateway.cli.chat.commands import ask, chat
 from gateway.cli.conversations import conversations
 from gateway.cli.documents import documents
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 # `braid VERB …`: frequent commands, in the order of `braid --help`.
-COMMANDS = (up, status, ingest, sync, search, ask, chat, mcp)
+COMMANDS = (up, status, ingest, sync, search, ask, chat, mcp, backup, restore)
 # `braid NOUN VERB …`. Add a new noun here; docs/command-line.md lists the verbs.
 GROUPS = {
     "documents": documents,

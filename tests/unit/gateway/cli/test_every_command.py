@@ -17,7 +17,8 @@ from gateway.cli.app import invoke
 from gateway.cli.session import Session, wants_json
 from tests.unit.gateway.cli.test_grammar import ALL, WITHOUT_JSON
 
-REMOTE = [words for words in ALL if words not in {"up", "mcp"} and not words.startswith("keys ")]
+LOCAL = {"up", "mcp", "backup", "restore"}
+REMOTE = [words for words in ALL if words not in LOCAL and not words.startswith("keys ")]
 # Values of required parameters, by the parameter's name.
 REQUIRED_VALUES = {"as_of": "2024-01-01", "since": "2024-01-01", "at": "2024-01-01"}
 

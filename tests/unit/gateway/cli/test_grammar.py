@@ -15,7 +15,10 @@ from gateway.cli.app import app
 from gateway.cli.exit_codes import MEANINGS, ExitCode
 
 REFERENCE = (Path(__file__).parents[4] / "docs" / "command-line.md").read_text()
-TOP = {"eval", "up", "status", "ingest", "sync", "search", "ask", "chat", "mcp"}
+TOP = {
+    *("eval", "up", "status", "ingest", "sync", "search", "ask", "chat", "mcp"),
+    *("backup", "restore"),
+}
 VERBS = {
     *("list", "get", "add", "put", "delete", "search", "rename"),
     *("create", "revoke", "rotate"),  # keys
