@@ -1,4 +1,4 @@
-"""`braid conversations`: list, read, rename and delete the conversations of `braid chat` and the page."""
+"""`braid conversations`: list, search, read, rename and delete the conversations of `braid chat` and the page."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from rich.text import Text
 
 from gateway.cli.options import AsJson, Cursor, Limit, print_page, show
 from gateway.cli.output import QUIET, show_pairs
-from gateway.cli.terminal_escape import block, styled
+from gateway.cli.terminal_escape import block, line, styled
 from gateway.cli.times import moment
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 Json = dict[str, Any]
 conversations = typer.Typer(
-    help="List, read, rename and delete conversations.", no_args_is_help=True
+    help="List, search, read, rename and delete conversations.", no_args_is_help=True
 )
 ConversationId = Annotated[str, typer.Argument(help="The conversation's id.")]
 _COLUMNS = {"id": "id", "title": "title", "messages": "message_count", "last used": "last_used"}
@@ -38,6 +38,23 @@ def list_conversations(
         for one in answer["conversations"]:
             one["last_used"] = moment(one["updated_at"])
     print_page(session, answer, "conversations", _COLUMNS, as_json)
+
+
+@conversations.command("search")
+def search_messages(
+    context: typer.Context,
+    query: Annotated[str, typer.Argument(help="Words of the message.")],
+    *,
+    mine: Annotated[bool, typer.Option("--mine", help="Only messages that you wrote.")] = False,
+    limit: Limit = None,
+    as_json: AsJson = False,
+) -> None:
+    """Find messages in your conversations, and when they were written."""
+    session: Session = context.obj
+    role = "user" if mine else None
+    with session.api() as api:
+        answer = api.get("/api/messages", query=query, role=role, limit=limit)
+    show(session, answer, _show_found, as_json)
 
 
 @conversations.command("get")
@@ -86,4 +103,16 @@ def _show_messages(out: Console, answer: Json) -> None:
     out.print(styled(answer["conversation"]["title"] or "Untitled", "bold"), soft_wrap=True)
     for message in answer["messages"]:
         out.print(Text(f"\n{message['role']}  {moment(message['created_at'])}", style=QUIET))
+        out.print(Text(block(message["text"])), soft_wrap=True)
+
+
+def _show_found(out: Console, answer: Json) -> None:
+    if not answer["messages"]:
+        out.print("No messages.")
+    for found in answer["messages"]:
+        message = found["message"]
+        written = f"{message['role']}  {moment(message['created_at'])}"
+        title = found["conversation_title"] or "Untitled"
+        place = f"\n{written}  {line(title)}  {found['conversation_id']}"
+        out.print(Text(place, style=QUIET), soft_wrap=True)
         out.print(Text(block(message["text"])), soft_wrap=True)

@@ -351,6 +351,31 @@ class Calls(Connection):
             for one in page.messages:
                 yield one
 
+    async def search_messages(
+        self,
+        query: str,
+        *,
+        limit: int = 0,
+        role: agent_agent_pb2.MessageRole.ValueType | str | None = None,
+        timeout: float | None = None,
+    ) -> agent_agent_pb2.SearchMessagesResponse:
+        """Searches the messages of the caller's conversations by their words. Messages with most of the words
+        come first, and of those the latest; at least one word must occur. An empty list if there is none.
+
+        Args:
+            query: The words to find, 1–2,000 characters that are not all white space. Forms of a word
+                are found, such as `pump` for `pumps`.
+            limit: Maximum number of messages; 0 means the default of 10, values above 50 count as 50.
+            role: Only messages of this author. Default: of both.
+        """
+        request = agent_agent_pb2.SearchMessagesRequest(
+            query=query, limit=limit, role=enum_value(agent_agent_pb2.MessageRole)(role)
+        )
+        answer: agent_agent_pb2.SearchMessagesResponse = await self._call(
+            "agent", agent_agent_pb2_grpc.AgentServiceStub, "SearchMessages", request, timeout
+        )
+        return answer
+
     async def rename_conversation(
         self, conversation_id: str, title: str, *, timeout: float | None = None
     ) -> agent_agent_pb2.Conversation:

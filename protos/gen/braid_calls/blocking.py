@@ -14,6 +14,7 @@ class BlockingCalls(Blocking):
     cancel_run = call(Calls.cancel_run)
     create_conversation = call(Calls.create_conversation)
     get_conversation = call(Calls.get_conversation)
+    search_messages = call(Calls.search_messages)
     rename_conversation = call(Calls.rename_conversation)
     delete_conversation = call(Calls.delete_conversation)
     delete_document = call(Calls.delete_document)

@@ -8,7 +8,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from braid.agent.v1 import agent_pb2, agent_pb2_grpc
 from services.agent_orchestrator.agent.conversations.history import StoredMessage
-from services.agent_orchestrator.agent.conversations.store import ConversationStore
+from services.agent_orchestrator.agent.conversations.store import ConversationStore, Role
 from services.agent_orchestrator.agent.dependencies import SearchPreferences
 from services.agent_orchestrator.agent.mapping import (
     conversation_message,
@@ -29,6 +29,10 @@ _PROFILES: dict[int, Profile] = {
     agent_pb2.TOOL_PROFILE_ALL: "all",
     agent_pb2.TOOL_PROFILE_SEARCH: "search",
     agent_pb2.TOOL_PROFILE_GRAPH: "graph",
+}
+_ROLES: dict[int, Role] = {
+    agent_pb2.MESSAGE_ROLE_USER: "user",
+    agent_pb2.MESSAGE_ROLE_ASSISTANT: "assistant",
 }
 _DEFAULT_MESSAGES = 50
 
@@ -108,6 +112,24 @@ class AgentServicer(agent_pb2_grpc.AgentServiceServicer):
         )
         return agent_pb2.ListMessagesResponse(
             messages=[message_message(one) for one in found], next_page_token=token
+        )
+
+    async def SearchMessages(
+        self, request: agent_pb2.SearchMessagesRequest, _context: Any
+    ) -> agent_pb2.SearchMessagesResponse:
+        """Returns the messages with most words of the query."""
+        found = await self._conversations.search(
+            _owner(), request.query, limit=request.limit, role=_ROLES.get(request.role)
+        )
+        return agent_pb2.SearchMessagesResponse(
+            messages=[
+                agent_pb2.FoundMessage(
+                    conversation_id=one.conversation_id,
+                    conversation_title=one.title,
+                    message=message_message(one.message),
+                )
+                for one in found
+            ]
         )
 
     async def RenameConversation(

@@ -26,7 +26,9 @@ from services.runtime.errors import (
 from services.runtime.paging import decode_token, encode_token
 from services.runtime.queries import Queries
 
+Role = Literal["user", "assistant"]
 DEFAULT_PAGE, MAX_PAGE = 50, 200
+DEFAULT_FOUND, MAX_FOUND = 10, 50
 MAX_TITLE = 80
 BUSY = "The conversation is still answering another question. Try again when that has ended."
 _LAST_NUMBER = 2**31 - 1
@@ -51,13 +53,21 @@ class Message:
     """One message of a conversation."""
 
     number: int
-    role: Literal["user", "assistant"]
+    role: Role
     text: str
     citations: tuple[Cited, ...]
     run_id: str
     model: str
     end: str
     create_time: datetime
+
+
+class FoundMessage(NamedTuple):
+    """A message, with the id and the title of its conversation."""
+
+    conversation_id: str
+    title: str
+    message: Message
 
 
 class Turn(NamedTuple):
@@ -170,6 +180,17 @@ class ConversationStore:
         if len(found) <= size:
             return found, ""
         return found[:size], encode_token(query, [found[size - 1].number])
+
+    async def search(
+        self, owner: Owner, query: str, *, limit: int, role: Role | None = None
+    ) -> Sequence[FoundMessage]:
+        """Returns messages of the user's conversations with a word of the query, those with most of its words first."""
+        size = min(limit or DEFAULT_FOUND, MAX_FOUND)
+        async with self._pool.session() as session:
+            rows = await session.fetch(
+                self._queries["search_messages"], owner.space, owner.user, query, role, size
+            )
+        return [FoundMessage(str(row["id"]), row["title"], _message(row)) for row in rows]
 
     async def acquire(
         self,

@@ -1220,6 +1220,92 @@ class ListMessagesResponse(_message.Message):
 Global___ListMessagesResponse: _TypeAlias = ListMessagesResponse  # noqa: Y015
 
 @_typing.final
+class SearchMessagesRequest(_message.Message):
+    """A search among the messages of the caller's conversations."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    QUERY_FIELD_NUMBER: _builtins.int
+    LIMIT_FIELD_NUMBER: _builtins.int
+    ROLE_FIELD_NUMBER: _builtins.int
+    query: _builtins.str
+    """The words to find, 1–2,000 characters that are not all white space. Forms of a word are found, such as `pump` for `pumps`."""
+    limit: _builtins.int
+    """Maximum number of messages; 0 means the default of 10, values above 50 count as 50."""
+    role: Global___MessageRole.ValueType
+    """Only messages of this author. Default: of both."""
+    def __init__(
+        self,
+        *,
+        query: _builtins.str = ...,
+        limit: _builtins.int = ...,
+        role: Global___MessageRole.ValueType = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["limit", b"limit", "query", b"query", "role", b"role"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___SearchMessagesRequest: _TypeAlias = SearchMessagesRequest  # noqa: Y015
+
+@_typing.final
+class SearchMessagesResponse(_message.Message):
+    """The messages that were found."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    MESSAGES_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def messages(self) -> _containers.RepeatedCompositeFieldContainer[Global___FoundMessage]:
+        """Best first."""
+
+    def __init__(
+        self,
+        *,
+        messages: _abc.Iterable[Global___FoundMessage] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["messages", b"messages"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___SearchMessagesResponse: _TypeAlias = SearchMessagesResponse  # noqa: Y015
+
+@_typing.final
+class FoundMessage(_message.Message):
+    """A message, and the conversation that it is in."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    CONVERSATION_ID_FIELD_NUMBER: _builtins.int
+    CONVERSATION_TITLE_FIELD_NUMBER: _builtins.int
+    MESSAGE_FIELD_NUMBER: _builtins.int
+    conversation_id: _builtins.str
+    """The conversation's id."""
+    conversation_title: _builtins.str
+    """The conversation's title; may be empty."""
+    @_builtins.property
+    def message(self) -> Global___Message:
+        """The message."""
+
+    def __init__(
+        self,
+        *,
+        conversation_id: _builtins.str = ...,
+        conversation_title: _builtins.str = ...,
+        message: Global___Message | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["message", b"message"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["conversation_id", b"conversation_id", "conversation_title", b"conversation_title", "message", b"message"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___FoundMessage: _TypeAlias = FoundMessage  # noqa: Y015
+
+@_typing.final
 class RenameConversationRequest(_message.Message):
     """A conversation to rename."""
 

@@ -71,6 +71,11 @@ class AgentServiceStub:
                 request_serializer=braid_dot_agent_dot_v1_dot_agent__pb2.ListMessagesRequest.SerializeToString,
                 response_deserializer=braid_dot_agent_dot_v1_dot_agent__pb2.ListMessagesResponse.FromString,
                 _registered_method=True)
+        self.SearchMessages = channel.unary_unary(
+                '/braid.agent.v1.AgentService/SearchMessages',
+                request_serializer=braid_dot_agent_dot_v1_dot_agent__pb2.SearchMessagesRequest.SerializeToString,
+                response_deserializer=braid_dot_agent_dot_v1_dot_agent__pb2.SearchMessagesResponse.FromString,
+                _registered_method=True)
         self.RenameConversation = channel.unary_unary(
                 '/braid.agent.v1.AgentService/RenameConversation',
                 request_serializer=braid_dot_agent_dot_v1_dot_agent__pb2.RenameConversationRequest.SerializeToString,
@@ -144,6 +149,14 @@ class AgentServiceServicer:
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def SearchMessages(self, request, context):
+        """Searches the messages of the caller's conversations by their words. Messages with most of the words come first, and of those
+        the latest; at least one word must occur. An empty list if there is none.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
     def RenameConversation(self, request, context):
         """Gives a conversation another title.
         """
@@ -195,6 +208,11 @@ def add_AgentServiceServicer_to_server(servicer, server):
                     servicer.ListMessages,
                     request_deserializer=braid_dot_agent_dot_v1_dot_agent__pb2.ListMessagesRequest.FromString,
                     response_serializer=braid_dot_agent_dot_v1_dot_agent__pb2.ListMessagesResponse.SerializeToString,
+            ),
+            'SearchMessages': grpc.unary_unary_rpc_method_handler(
+                    servicer.SearchMessages,
+                    request_deserializer=braid_dot_agent_dot_v1_dot_agent__pb2.SearchMessagesRequest.FromString,
+                    response_serializer=braid_dot_agent_dot_v1_dot_agent__pb2.SearchMessagesResponse.SerializeToString,
             ),
             'RenameConversation': grpc.unary_unary_rpc_method_handler(
                     servicer.RenameConversation,
@@ -398,6 +416,33 @@ class AgentService:
             '/braid.agent.v1.AgentService/ListMessages',
             braid_dot_agent_dot_v1_dot_agent__pb2.ListMessagesRequest.SerializeToString,
             braid_dot_agent_dot_v1_dot_agent__pb2.ListMessagesResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def SearchMessages(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/braid.agent.v1.AgentService/SearchMessages',
+            braid_dot_agent_dot_v1_dot_agent__pb2.SearchMessagesRequest.SerializeToString,
+            braid_dot_agent_dot_v1_dot_agent__pb2.SearchMessagesResponse.FromString,
             options,
             channel_credentials,
             insecure,

@@ -41,6 +41,10 @@ class AgentServiceStub:
     """Lists the caller's conversations, most recently used first."""
     ListMessages: _aio.UnaryUnaryMultiCallable[_agent_pb2.ListMessagesRequest, _agent_pb2.ListMessagesResponse]
     """Lists a conversation's messages, latest first."""
+    SearchMessages: _aio.UnaryUnaryMultiCallable[_agent_pb2.SearchMessagesRequest, _agent_pb2.SearchMessagesResponse]
+    """Searches the messages of the caller's conversations by their words. Messages with most of the words come first, and of those
+    the latest; at least one word must occur. An empty list if there is none.
+    """
     RenameConversation: _aio.UnaryUnaryMultiCallable[_agent_pb2.RenameConversationRequest, _agent_pb2.RenameConversationResponse]
     """Gives a conversation another title."""
     DeleteConversation: _aio.UnaryUnaryMultiCallable[_agent_pb2.DeleteConversationRequest, _agent_pb2.DeleteConversationResponse]
@@ -115,6 +119,16 @@ class AgentServiceServicer(metaclass=_abc_1.ABCMeta):
         context: _aio.ServicerContext[_agent_pb2.ListMessagesRequest, _abc.Awaitable[_agent_pb2.ListMessagesResponse]],
     ) -> _abc.Awaitable[_agent_pb2.ListMessagesResponse]:
         """Lists a conversation's messages, latest first."""
+
+    @_abc_1.abstractmethod
+    def SearchMessages(
+        self,
+        request: _agent_pb2.SearchMessagesRequest,
+        context: _aio.ServicerContext[_agent_pb2.SearchMessagesRequest, _abc.Awaitable[_agent_pb2.SearchMessagesResponse]],
+    ) -> _abc.Awaitable[_agent_pb2.SearchMessagesResponse]:
+        """Searches the messages of the caller's conversations by their words. Messages with most of the words come first, and of those
+        the latest; at least one word must occur. An empty list if there is none.
+        """
 
     @_abc_1.abstractmethod
     def RenameConversation(

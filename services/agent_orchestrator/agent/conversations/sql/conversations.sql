@@ -20,10 +20,10 @@ with owned as (
   where id = $1 and active_run_id = $2
   returning message_count
 )
-insert into conversation_message (conversation_id, number, role, text, citations, run_id, model, ending)
-select $1, message_count - 1, 'user', $3, '[]'::jsonb, null, '', '' from owned
+insert into conversation_message (conversation_id, number, role, text, citations, run_id, model, ending, words)
+select $1, message_count - 1, 'user', $3, '[]'::jsonb, null, '', '', to_tsvector('english', left($3, 100000)) from owned
 union all
-select $1, message_count, 'assistant', $4, $5::jsonb, $2, $6, $8 from owned
+select $1, message_count, 'assistant', $4, $5::jsonb, $2, $6, $8, to_tsvector('english', left($4, 100000)) from owned
 returning number
 
 -- name: delete_conversation
@@ -65,3 +65,23 @@ returning id, title, create_time, update_time, message_count
 -- name: save_summary
 -- Stores the summary of conversation $1 up to message $3, unless a later summary exists already.
 update conversation set summary = $2, summarized_through = $3 where id = $1 and summarized_through < $3
+
+-- name: search_messages
+-- Messages of user $2 in space $1 with a word of $3, those with most of its words first; of one author unless $4 is null.
+-- Of a longer text the first 100,000 characters count: the words of a text have a limit.
+with asked as (
+  select tsvector_to_array(to_tsvector('english', $3)) as words
+)
+select c.id, c.title, m.number, m.role, m.text, m.citations, m.run_id, m.model, m.ending, m.create_time
+from conversation c
+join conversation_message m on m.conversation_id = c.id
+cross join lateral (
+  select tsvector_to_array(coalesce(m.words, to_tsvector('english', left(m.text, 100000)))) as words
+) said
+cross join asked
+cross join lateral (
+  select count(*) as found from unnest(asked.words) as w (word) where w.word = any (said.words)
+) matched
+where c.space = $1 and c.user_name = $2 and ($4::text is null or m.role = $4) and matched.found > 0
+order by matched.found desc, m.create_time desc, m.conversation_id, m.number desc
+limit $5
