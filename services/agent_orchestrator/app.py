@@ -196,6 +196,7 @@ async def open_app(
                 language_model=reader,
             )
         )
+        profiles = Profiles(entity_memory.memory, MemoryStore(database), search_memories)
         agent = await stack.enter_async_context(
             _open_agent(
                 options,
@@ -208,6 +209,7 @@ async def open_app(
                 entity_memory,
                 cross_encoder,
                 question_embedder,
+                profiles,
             )
         )
         keyed = KeyedCalls(
@@ -267,9 +269,7 @@ async def open_app(
                 PROFILE_SERVICE,
                 partial(
                     profile_pb2_grpc.add_ProfileServiceServicer_to_server,
-                    ProfileServicer(
-                        Profiles(entity_memory.memory, MemoryStore(database), search_memories)
-                    ),
+                    ProfileServicer(profiles),
                 ),
             ),
             Service(
@@ -354,6 +354,7 @@ def _open_agent(  # noqa: PLR0917 - all of these parts are needed
     entity_memory: EntityMemoryParts,
     reader: PairReranker | None,
     question_embedder: Embedder | None,
+    profiles: Profiles,
 ) -> AbstractAsyncContextManager[AgentServicer]:
     # Imported here because its libraries are large and workers do not need them.
     from services.agent_orchestrator.agent.app import open_agent  # noqa: PLC0415
@@ -372,6 +373,7 @@ def _open_agent(  # noqa: PLR0917 - all of these parts are needed
         memory=entity_memory,
         reader=reader,
         question_embedder=question_embedder,
+        context_of=profiles.prompt,
     )
 
 

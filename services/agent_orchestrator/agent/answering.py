@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -27,8 +28,16 @@ from pydantic_ai.run import AgentRunResult, AgentRunResultEvent
 
 from services.agent_orchestrator.agent.citation_numbers import Evidence
 from services.agent_orchestrator.agent.citations import cited_by
-from services.agent_orchestrator.agent.dependencies import AgentDependencies
-from services.agent_orchestrator.agent.instructions import INSTRUCTIONS, time_instructions
+from services.agent_orchestrator.agent.dependencies import (
+    AgentDependencies,
+    ContextOf,
+    no_context,
+)
+from services.agent_orchestrator.agent.instructions import (
+    INSTRUCTIONS,
+    time_instructions,
+    user_context,
+)
 from services.agent_orchestrator.agent.language_models.configured import AnswerModel, AnswerModels
 from services.agent_orchestrator.agent.results import ToolResult
 from services.agent_orchestrator.agent.runs.events import (
@@ -43,6 +52,7 @@ from services.agent_orchestrator.agent.runs.events import (
 )
 from services.agent_orchestrator.agent.toolsets import MAX_RETRIES, Profile, Toolset
 from services.models.errors import LanguageModelUnavailable
+from services.runtime.background import log_failure
 from services.runtime.telemetry import get_logger
 
 Emit = Callable[[Happening], None]
@@ -52,6 +62,7 @@ LANGUAGE_MODEL = "language_model"
 # Bounds a model that loops. Each call of a parallel batch counts.
 LIMITS: Final = UsageLimits(request_limit=12, tool_calls_limit=32, output_tokens_limit=16_000)
 NO_ANSWER = "The documents do not say."
+_CONTEXT_SECONDS: Final = 2.0
 UNREAD = "The model that reads sentences cannot be used now: they were chosen by their words alone."
 _PART_NAMES = {
     "documents": "the documents",
@@ -94,13 +105,23 @@ class Answering:
         toolsets: Mapping[Profile, Toolset],
         models: AnswerModels,
         guidance: Mapping[Profile, Sequence[str]] = MappingProxyType({}),
+        context_of: ContextOf = no_context,
     ) -> None:
-        """`guidance` holds further instructions for each profile: how to use its additional tools."""
+        """`guidance` holds further instructions for each profile: how to use its additional tools.
+
+        `context_of` gives what language models are told about the user.
+        """
         self._models = models
+        self._context_of = context_of
         self._agents: dict[Profile, BraidAgent] = {
             profile: Agent(
                 deps_type=AgentDependencies,
-                instructions=[INSTRUCTIONS, *guidance.get(profile, ()), time_instructions],
+                instructions=[
+                    INSTRUCTIONS,
+                    *guidance.get(profile, ()),
+                    time_instructions,
+                    user_context,
+                ],
                 toolsets=[toolset],
                 retries=MAX_RETRIES,
                 name="braid",
@@ -126,6 +147,7 @@ class Answering:
             if model.is_local:
                 return await self._answer_with(turn, question, notices, unavailable)
             try:
+                turn.deps = replace(turn.deps, user_context=await self._user_context(deps))
                 return await self._answer_with(turn, question, notices, unavailable)
             except Exception as error:  # noqa: BLE001 - on any failure the next model is tried
                 following = self._models.chain[position + 1].name
@@ -138,6 +160,15 @@ class Answering:
                 emit(Noticed(message=notice, unavailable=LANGUAGE_MODEL))
                 restart = restart or turn.has_text
         raise AssertionError("the local planner is the last of the chain")
+
+    async def _user_context(self, deps: AgentDependencies) -> str:
+        """Returns what is known about the user. A question is answered without it, if it cannot be read in time."""
+        try:
+            async with asyncio.timeout(_CONTEXT_SECONDS):
+                return await self._context_of(deps.space, deps.user_id or "", deps.question)
+        except Exception as error:  # noqa: BLE001 - whatever fails, the answer needs only the documents
+            log_failure("user_context", error)
+            return ""
 
     async def _answer_with(
         self, turn: _Turn, question: Question, notes: Sequence[str], unavailable: Sequence[str]

@@ -11,6 +11,7 @@ import grpc
 from services.agent_orchestrator.agent.answering import Answering
 from services.agent_orchestrator.agent.conversations.store import ConversationStore
 from services.agent_orchestrator.agent.conversations.summaries import Summaries
+from services.agent_orchestrator.agent.dependencies import ContextOf
 from services.agent_orchestrator.agent.language_models.configured import AnswerModels
 from services.agent_orchestrator.agent.planner.pydantic_ai_model import PlannerModel
 from services.agent_orchestrator.agent.planner_run import linking_ahead, planner_run
@@ -64,6 +65,7 @@ async def open_agent(
     memory: EntityMemoryParts,
     reader: PairReranker | None,
     question_embedder: Embedder | None,
+    context_of: ContextOf,
 ) -> AsyncIterator[AgentServicer]:
     """Yields the agent's service, which runs until the block is left."""
     settings, limits = options.settings, _limits(options.settings)
@@ -82,6 +84,7 @@ async def open_agent(
             build_toolsets([MemoryTools(memory.memory, memory.writes).toolset()]),
             models,
             {"all": [GUIDANCE]},
+            context_of,
         ),
         pool=pool,
         log=log,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TYPE_CHECKING
@@ -23,6 +23,13 @@ if TYPE_CHECKING:
     from services.runtime.text_worker import TextWorkers
 
 LegEnded = Callable[[str, "legs_pb2.LegReport"], None]
+ContextOf = Callable[[str, str, str], Awaitable[str]]
+"""Returns what is known about a user that bears on a question, as a text for a prompt: of space, user and question."""
+
+
+async def no_context(_space: str, _user: str, _question: str) -> str:
+    """Nothing is known about any user."""
+    return ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +50,7 @@ class AgentDependencies:
     `reader` is the cross-encoder that chooses what it quotes, and `vector_of` embeds a question to choose its tools.
     `leg_ended` is called for each finished leg of a search, with the id of the tool call. Unless `may_save`, no tool
     saves anything. `is_remembered` says whether the question is queued for the entity memory, `note` what of it.
+    `user_context` is what a language model is told about the user.
     """
 
     session_id: str
@@ -65,4 +73,5 @@ class AgentDependencies:
     may_save: bool = True
     is_remembered: bool = False
     note: NoteTurn = not_noted
+    user_context: str = ""
     leg_ended: LegEnded = field(default=lambda _call_id, _report: None)

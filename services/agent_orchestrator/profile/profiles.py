@@ -14,7 +14,7 @@ from services.agent_orchestrator.entity_memory.domain import EntityType
 from services.agent_orchestrator.entity_memory.memory import EntityMemory
 from services.agent_orchestrator.entity_memory.records import Entity, Owner, Relationship
 from services.agent_orchestrator.entity_memory.sentences import THE_USER, sentence
-from services.agent_orchestrator.profile.context import Candidate
+from services.agent_orchestrator.profile.context import Candidate, compose
 from services.agent_orchestrator.profile.items import of_memory_message, of_relationship
 from services.agent_orchestrator.typed_memory.domain import SESSION_SUMMARY, Memory
 from services.agent_orchestrator.typed_memory.domain import Owner as MemoryOwner
@@ -28,6 +28,8 @@ PREFERENCE: Final = "PREFERENCE"
 # Items of each kind that a context may consist of.
 _RELEVANT: Final = 30
 _LATEST: Final = 30
+# Of the prompt with which the agent answers.
+_PROMPT_TOKENS: Final = 600
 # A prompt does not wait longer for typed memories.
 _SEARCH_SECONDS: Final = 5.0
 
@@ -75,6 +77,11 @@ class Profiles:
             self._memories.page(mine, others, "", Position(), limit) if others else _none(),
         )
         return Profile(statements, [*preferences, *rest][:limit], people, projects)
+
+    async def prompt(self, space: str, user: str, question: str) -> str:
+        """Returns what bears on a question as a text for the prompt of a language model; "" if nothing is known."""
+        known = await self.known(Owner(space, user), question)
+        return compose(known.candidates, _PROMPT_TOKENS).text
 
     async def known(self, owner: Owner, query: str) -> Known:
         """Returns what is known: what is relevant to the question by relevance, then what was said last."""
