@@ -52,7 +52,6 @@ from services.agent_orchestrator.agent.runs.events import (
 )
 from services.agent_orchestrator.agent.toolsets import MAX_RETRIES, Profile, Toolset
 from services.models.errors import LanguageModelUnavailable
-from services.runtime.background import log_failure
 from services.runtime.telemetry import get_logger
 
 Emit = Callable[[Happening], None]
@@ -167,7 +166,7 @@ class Answering:
             async with asyncio.timeout(_CONTEXT_SECONDS):
                 return await self._context_of(deps.space, deps.user_id or "", deps.question)
         except Exception as error:  # noqa: BLE001 - whatever fails, the answer needs only the documents
-            log_failure("user_context", error)
+            get_logger("agent").warning("no user context", exc_info=error)
             return ""
 
     async def _answer_with(
