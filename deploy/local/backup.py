@@ -73,18 +73,22 @@ class Manifest:
 
 
 def back_up(data: Path, archive: Path) -> Manifest:
-    """Writes a backup of a data folder. The archive appears once it is complete.
+    """Writes a backup of a data folder. The archive appears once it is complete; only its owner can read it.
 
     Raises:
         DataFolderInUseError: the stack runs.
-        BackupError: there is no data, or the archive exists or cannot be written.
+        BackupError: there is no data, or the archive exists, is in the folder itself, or cannot be written.
     """
     if not _postgres_version_file(data).is_file():
         raise BackupError(f"{data} holds no data of Braid")
     if archive.exists():
         raise BackupError(f"{archive} exists: choose another name")
-    partial = archive.with_name(f"{archive.name}.partial")
+    if data.resolve() in archive.resolve().parents:
+        raise BackupError(f"{archive} is in the data folder: choose another folder")
+    partial = _partial(archive)
     with _locked(data), _removed_on_failure(partial), _explained(f"{archive} cannot be written"):
+        # It contains keys and passwords.
+        partial.touch(mode=0o600, exist_ok=False)
         with tarfile.open(partial, "w:gz", compresslevel=_FAST) as target:
             manifest = _write(data, target)
         partial.rename(archive)
@@ -99,7 +103,7 @@ def restore(archive: Path, data: Path) -> Manifest:
     """
     if data.exists() and (not data.is_dir() or any(data.iterdir())):
         raise BackupError(f"{data} is not empty: choose another folder")
-    partial = data.with_name(f"{data.name}.partial")
+    partial = _partial(data)
     with _removed_on_failure(partial), _explained(f"{archive} cannot be read"):
         partial.mkdir(mode=0o700, parents=True)
         try:
@@ -115,6 +119,12 @@ def restore(archive: Path, data: Path) -> Manifest:
             data.rmdir()
         partial.rename(data)
     return manifest
+
+
+def _partial(path: Path) -> Path:
+    """Returns where a file or folder is made before it gets its name."""
+    whole = path.absolute()
+    return whole.with_name(f"{whole.name}.partial")
 
 
 def _write(data: Path, target: tarfile.TarFile) -> Manifest:

@@ -26,12 +26,19 @@ documents = typer.Typer(help="List, show and delete documents.", no_args_is_help
 
 @documents.command("list")
 def list_documents(
-    context: typer.Context, limit: Limit = None, cursor: Cursor = None, as_json: AsJson = False
+    context: typer.Context,
+    *,
+    prefix: Annotated[
+        str | None, typer.Option(help="Only ids that begin with this, such as handbook/.")
+    ] = None,
+    limit: Limit = None,
+    cursor: Cursor = None,
+    as_json: AsJson = False,
 ) -> None:
     """List documents by id."""
     session: Session = context.obj
     with session.api() as api:
-        answer = api.get("/api/documents", limit=limit, cursor=cursor)
+        answer = api.get("/api/documents", prefix=prefix, limit=limit, cursor=cursor)
     columns = {"id": "id", "title": "title", "version": "version", "chunks": "chunk_count"}
     print_page(session, answer, "documents", columns, as_json)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import stat
 import tarfile
 from collections.abc import Callable
 from pathlib import Path
@@ -59,6 +60,7 @@ def test_a_restored_folder_is_that_of_before_without_what_a_start_creates(
     assert contents(tmp_path / "restored") == expected
     assert sorted(made.files) == sorted(name for name in expected if (data / name).is_file())
     assert (made.format, made.postgresql) == (FORMAT, "18")
+    assert stat.S_IMODE((tmp_path / "b.tar.gz").stat().st_mode) == 0o600
 
 
 def test_a_running_installation_is_not_backed_up(data: Path, tmp_path: Path) -> None:
@@ -80,6 +82,8 @@ def test_a_folder_without_data_and_a_file_that_exists_are_refused(
     with pytest.raises(BackupError, match="exists"):
         back_up(data, tmp_path / "b.tar.gz")
     assert (tmp_path / "b.tar.gz").read_text() == "mine"
+    with pytest.raises(BackupError, match="is in the data folder"):
+        back_up(data, data / "logs" / "b.tar.gz")
     with pytest.raises(BackupError, match="cannot be written: no such file"):
         back_up(data, tmp_path / "nowhere" / "b.tar.gz")
 
