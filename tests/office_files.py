@@ -20,6 +20,7 @@ _ODF = " ".join(
         ("text", "text"),
         ("table", "table"),
         ("draw", "drawing"),
+        ("style", "style"),
         ("presentation", "presentation"),
     )
 )
@@ -76,8 +77,8 @@ def pptx(
     return out.getvalue()
 
 
-def opendocument(kind: str, body: str, title: str = "") -> bytes:
-    """Returns an OpenDocument file of a kind: `text` or `presentation`."""
+def opendocument(kind: str, body: str, title: str = "", styles: str = "") -> bytes:
+    """Returns an OpenDocument file of a kind: `text` or `presentation`; `styles` are the styles of its pages."""
     content = f"<office:body><office:{kind}>{body}</office:{kind}></office:body>"
     meta = f"<office:meta><dc:title>{title}</dc:title></office:meta>"
     names = f"{_ODF} {_DC}"
@@ -85,6 +86,7 @@ def opendocument(kind: str, body: str, title: str = "") -> bytes:
         "mimetype": f"application/vnd.oasis.opendocument.{kind}",
         "content.xml": f"<office:document-content {names}>{content}</office:document-content>",
         "meta.xml": f"<office:document-meta {names}>{meta}</office:document-meta>",
+        "styles.xml": f"<office:document-styles {names}>{styles}</office:document-styles>",
     }
     return archive(members)
 

@@ -50,7 +50,7 @@ def sync(
     exclude: Annotated[
         list[str] | None,
         typer.Option(
-            help="Leave out files that match, as a line of .gitignore; files of that name count as well. Repeatable."
+            help="Leave out files that match this line of a .gitignore; such files in the folder count too. Repeatable."
         ),
     ] = None,
     erase: Annotated[

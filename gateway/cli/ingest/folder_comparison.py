@@ -30,7 +30,8 @@ class FolderComparison:
     """A folder's files next to its stored documents.
 
     Attributes:
-        files: what is to be ingested: files that are not stored as they are, with the ids of their documents.
+        files: what is to be ingested: files that are not stored as they are, with the ids of their documents, and files
+            of several documents or facts, which have no document of their own.
         new: ids of files that are not stored.
         changed: ids of files that are stored with another content.
         unchanged: the number of files that are stored as they are.
@@ -60,7 +61,7 @@ class FolderComparison:
         same = {one.id for one in single if stored.get(one.id) == one.metadata[FINGERPRINT]}
         return cls(
             files=[one for one in files if not isinstance(one, Source) or one.id not in same],
-            new=[one.id for one in files if isinstance(one, Source) and one.id not in stored],
+            new=[one.id for one in single if one.id not in stored],
             changed=[one.id for one in single if one.id in stored and one.id not in same],
             unchanged=len(same),
             vanished=_vanished(prefix, folder, found, stored),

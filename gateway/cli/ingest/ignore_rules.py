@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 from pathspec import GitIgnoreSpec
 
+from gateway.cli.errors import CliError
+
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
@@ -17,9 +19,12 @@ class IgnoreRules:
     """The rules of one folder; files of folders that are left out are not looked at."""
 
     def __init__(self, root: Path, patterns: Sequence[str] = ()) -> None:
-        """`patterns` are relative to the root, and outweigh the files."""
+        """`patterns` are relative to the root, and outweigh the files. Raises CliError for one that is none."""
         self._root = root
-        self._given = GitIgnoreSpec.from_lines(patterns)
+        try:
+            self._given = GitIgnoreSpec.from_lines(patterns)
+        except ValueError as error:
+            raise CliError(f"exclude: {error}", reason="INVALID_FIELD") from None
         self._found: dict[Path, GitIgnoreSpec] = {}
 
     def ignores(self, path: Path, *, is_folder: bool) -> bool:
@@ -42,7 +47,17 @@ class IgnoreRules:
 
 
 def _read(file: Path) -> GitIgnoreSpec:
+    """Returns the rules of a file; lines that are no pattern are ignored, as Git does."""
     try:
-        return GitIgnoreSpec.from_lines(file.read_text(errors="replace").splitlines())
+        lines = file.read_text(errors="replace").splitlines()
     except OSError:
-        return GitIgnoreSpec.from_lines([])
+        lines = []
+    return GitIgnoreSpec.from_lines(line for line in lines if _is_pattern(line))
+
+
+def _is_pattern(line: str) -> bool:
+    try:
+        GitIgnoreSpec.from_lines([line])
+    except ValueError:
+        return False
+    return True

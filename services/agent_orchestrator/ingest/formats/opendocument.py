@@ -21,6 +21,7 @@ _OFFICE = "{urn:oasis:names:tc:opendocument:xmlns:office:1.0}"
 _TEXT = "{urn:oasis:names:tc:opendocument:xmlns:text:1.0}"
 _TABLE = "{urn:oasis:names:tc:opendocument:xmlns:table:1.0}"
 _DRAW = "{urn:oasis:names:tc:opendocument:xmlns:drawing:1.0}"
+_STYLE = "{urn:oasis:names:tc:opendocument:xmlns:style:1.0}"
 _DC = "{http://purl.org/dc/elements/1.1/}"
 _SKIPPED = frozenset({_TEXT + "tracked-changes", _TEXT + "note-citation", _DC + "date"})
 _NOTES = frozenset({_TEXT + "note", _OFFICE + "annotation"})
@@ -48,17 +49,33 @@ def read_opendocument(data: bytes, limits: Limits) -> Layout:
         check_archive(data, limits)
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
             body = parse_xml(archive.read("content.xml")).find(_OFFICE + "body")
-            meta = archive.read("meta.xml") if "meta.xml" in archive.namelist() else b""
-        title = (
-            next((one.text or "" for one in parse_xml(meta).iter(_DC + "title")), "")
-            if meta
-            else ""
-        )
+            meta = _parsed(archive, "meta.xml")
+            styles = _parsed(archive, "styles.xml")
+        title = next((one.text or "" for one in meta.iter(_DC + "title")), "")
         html = "".join(_Converter().html(body)) if body is not None else ""
     text = html_layout(html, limits.text)
     writer = Writer(limits.text, title=stated_title(title) or text.title)
+    for header in _around(styles, "header"):
+        writer.add(header)
     writer.add_layout(text)
+    for footer in _around(styles, "footer"):
+        writer.add(footer)
     return writer.layout()
+
+
+def _parsed(archive: zipfile.ZipFile, name: str) -> ET.Element:
+    """Returns a part of the document; an empty element if it has none."""
+    return parse_xml(archive.read(name)) if name in archive.namelist() else ET.Element("none")
+
+
+def _around(styles: ET.Element, part: str) -> Iterator[str]:
+    """Yields the distinct paragraphs of the headers or footers of all pages, except numbers, which are the pages'."""
+    found = (
+        "".join(one.itertext()).strip()
+        for place in styles.iter(_STYLE + part)
+        for one in place.iter(_TEXT + "p")
+    )
+    yield from (text for text in dict.fromkeys(found) if text and not text.isdigit())
 
 
 class _Converter:

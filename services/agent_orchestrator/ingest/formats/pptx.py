@@ -1,9 +1,10 @@
-"""Presentations (PPTX), slide by slide: titles, text, tables, charts, diagrams and notes."""
+"""Presentations (PPTX), slide by slide: titles, text, tables, charts, diagrams, notes and comments."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from io import BytesIO
+from itertools import zip_longest
 from typing import TYPE_CHECKING, Any
 
 from services.agent_orchestrator.ingest.documents import Limits, UnreadableError
@@ -21,8 +22,10 @@ from services.agent_orchestrator.ingest.layout import BLOCK, ITEM, Layout, Write
 if TYPE_CHECKING:
     from pptx.slide import Slide
 
-_DIAGRAM = "http://schemas.openxmlformats.org/officeDocument/2006/relationships/diagramData"
+_DIAGRAM = "/relationships/diagramData"
+_COMMENTS = "/relationships/comments"
 _PARAGRAPH = "{http://schemas.openxmlformats.org/drawingml/2006/main}p"
+_COMMENT_TEXT = "{http://schemas.openxmlformats.org/presentationml/2006/main}text"
 _RUN = "{http://schemas.openxmlformats.org/drawingml/2006/main}t"
 
 
@@ -58,13 +61,20 @@ def _add_slide(writer: Writer, slide: Slide) -> None:
         # Shapes of the library are new objects each time.
         if title is None or shape.shape_id != title.shape_id:
             _add_shape(writer, shape)
-    for relation in slide.part.rels.values():
-        if relation.reltype == _DIAGRAM:
-            for text in _paragraphs(relation.target_part.blob):
-                writer.add(text, ITEM)
+    for text in _of_parts(slide, _DIAGRAM, _paragraphs):
+        writer.add(text, ITEM)
+    for text in _of_parts(slide, _COMMENTS, _comments):
+        writer.add(f"Comment: {text}")
     if slide.has_notes_slide and slide.notes_slide.notes_text_frame is not None:
         notes = slide.notes_slide.notes_text_frame.text.strip()
         writer.add(f"Notes: {notes}" if notes else "")
+
+
+def _of_parts(slide: Slide, kind: str, read: Callable[[bytes], Iterator[str]]) -> Iterator[str]:
+    """Yields the texts of a slide's parts of a kind, which is the end of their relationship's type."""
+    for relation in slide.part.rels.values():
+        if relation.reltype.endswith(kind) and not relation.is_external:
+            yield from (text for text in read(relation.target_part.blob) if text.strip())
 
 
 def _shapes(shapes: Any) -> Iterator[Any]:
@@ -106,8 +116,14 @@ def _add_chart(writer: Writer, chart: Any) -> None:
         series = list(plot.series)
         header = ["Category", *(one.name or f"Series {i}" for i, one in enumerate(series, 1))]
         values = [["" if v is None else f"{v:g}" for v in one.values] for one in series]
-        rows = zip(map(str, plot.categories), *values, strict=False)
+        rows = zip_longest(map(str, plot.categories), *values, fillvalue="")
         add_table(writer, [header, *rows])
+
+
+def _comments(xml: bytes) -> Iterator[str]:
+    """Yields the text of comments: older ones have it in one element, newer ones have paragraphs."""
+    yield from (one.text or "" for one in parse_xml(xml).iter(_COMMENT_TEXT))
+    yield from _paragraphs(xml)
 
 
 def _paragraphs(xml: bytes) -> Iterator[str]:

@@ -3,9 +3,15 @@
 from __future__ import annotations
 
 from datetime import UTC, date, datetime
+from io import BytesIO
 from typing import Any
 
 import pytest
+from pptx import Presentation
+from pptx.chart.data import CategoryChartData
+from pptx.enum.chart import XL_CHART_TYPE
+from pptx.opc.package import Part
+from pptx.opc.packuri import PackURI
 
 from services.agent_orchestrator.ingest.content_types import (
     CSV,
@@ -32,6 +38,23 @@ from services.agent_orchestrator.ingest.formats.parsing import count_documents, 
 from tests.hostile import zip_bomb
 from tests.office_files import archive, epub, opendocument, outlook, pptx, xlsx
 
+COMMENTS = (
+    (
+        "http://schemas.openxmlformats.org/officeDocument/2006/relationships/comments",
+        (
+            b'<p:cmLst xmlns:p="http://schemas.openxmlformats.org/presentationml/2006/main">'
+            b"<p:cm><p:text>Too much.</p:text></p:cm></p:cmLst>"
+        ),
+    ),
+    (
+        "http://schemas.microsoft.com/office/2018/10/relationships/comments",
+        (
+            b'<c xmlns:a="http://schemas.openxmlformats.org/drawingml/2006/main">'
+            b"<a:p><a:r><a:t>Agreed.</a:t></a:r></a:p></c>"
+        ),
+    ),
+)
+
 
 def read(kind: str, data: bytes | str, source: str = "in/file") -> ParsedDocument:
     upload = Upload(kind, data.encode() if isinstance(data, str) else data, source=source)
@@ -57,6 +80,29 @@ def test_a_slide_is_a_page_with_its_title_text_table_and_notes() -> None:
         == "## Costs\n\nColumns: Item; 2024\nRow 2: Item: Crane; 2024: 10\n\nNotes: Thank Bo."
     )
     assert [piece.page for piece in document.pieces] == [1, 2]
+
+
+def test_charts_and_comments_of_a_slide_are_kept() -> None:
+    presentation = Presentation(BytesIO(pptx(("Costs", []))))
+    slide = presentation.slides[0]
+    chart = CategoryChartData()  # type: ignore[no-untyped-call]  # the library has few types
+    chart.categories = ["Crane", "Rope"]
+    chart.add_series("2024", (10, 1.5))  # type: ignore[no-untyped-call]
+    slide.shapes.add_chart(XL_CHART_TYPE.BAR_CLUSTERED, 0, 0, 99, 99, chart)
+    for number, (kind, body) in enumerate(COMMENTS):
+        part = Part(
+            PackURI(f"/ppt/comments/{number}.xml"),
+            "application/xml",
+            presentation.part.package,
+            body,
+        )
+        slide.part.relate_to(part, kind)
+    out = BytesIO()
+    presentation.save(out)
+    assert read(PPTX, out.getvalue()).text == (
+        "## Costs\n\nColumns: Category; 2024\nRow 2: Category: Crane; 2024: 10\n"
+        "Row 3: Category: Rope; 2024: 1.5\n\nComment: Too much.\n\nComment: Agreed."
+    )
 
 
 def test_slides_without_text_are_named() -> None:
@@ -121,6 +167,13 @@ def test_an_opendocument_text_keeps_all_but_deleted_text() -> None:
     assert document.text == (
         "## Harbour\n\nOne two three.\n\nA note.\n\nA comment.\n\nA box.\nItem | Cost\n- first"
     )
+
+
+def test_headers_and_footers_of_an_opendocument_text_are_kept_once_without_page_numbers() -> None:
+    header = "<style:header><text:p>Confidential</text:p></style:header>"
+    footer = "<style:footer><text:p>Lemur <text:span>Limited</text:span></text:p><text:p>7</text:p></style:footer>"
+    data = opendocument("text", "<text:p>Body.</text:p>", styles=header + header + footer)
+    assert read(ODT, data).text == "Confidential\n\nBody.\n\nLemur Limited"
 
 
 def test_an_opendocument_presentation_keeps_slides_and_notes() -> None:

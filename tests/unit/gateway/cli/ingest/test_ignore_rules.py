@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from gateway.cli.errors import CliError
 from gateway.cli.ingest.files import Source, find
 from gateway.cli.ingest.ignore_rules import IgnoreRules
 
@@ -49,5 +50,10 @@ def test_what_is_in_an_ignored_folder_stays_ignored(folder: Path) -> None:
 
 
 def test_a_file_of_rules_that_is_not_text_ignores_nothing_else(folder: Path) -> None:
-    (folder / ".gitignore").write_bytes(b"\xff\xfe\nbuild/\n")
+    (folder / ".gitignore").write_bytes(b"\xff\xfe\n!\n\\\nbuild/\n")
     assert "build/b.md" not in kept(folder)
+
+
+def test_a_given_pattern_that_is_none_is_refused(folder: Path) -> None:
+    with pytest.raises(CliError, match="exclude: Invalid git pattern: '!'"):
+        IgnoreRules(folder, ["a.md", "!"])
