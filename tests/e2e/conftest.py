@@ -45,6 +45,13 @@ PATIENT = {
 }
 
 
+# Runs the command as a terminal does: Ctrl-C is ignored in a process whose parent runs in the background.
+_INTERRUPTIBLE = (
+    "import runpy, signal; signal.signal(signal.SIGINT, signal.default_int_handler); "
+    "runpy.run_module('gateway.cli', run_name='__main__')"
+)
+
+
 @dataclass(frozen=True)
 class System:
     """The running system and clients for it."""
@@ -77,9 +84,8 @@ class System:
     @contextmanager
     def braid_running(self, *arguments: str, key: str = "") -> Iterator[subprocess.Popen[str]]:
         """Runs the `braid` command during the block, which ends with Ctrl-C."""
-        command = [sys.executable, "-m", "gateway.cli", *arguments]
         with subprocess.Popen(
-            command,
+            [sys.executable, "-c", _INTERRUPTIBLE, *arguments],
             env=self._environment(key),
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,

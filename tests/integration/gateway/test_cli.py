@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from datetime import UTC, datetime
 from io import StringIO
 from pathlib import Path
 from typing import Any
@@ -10,7 +11,7 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from braid.agent.v1 import ingest_pb2, jobs_pb2, search_pb2
+from braid.agent.v1 import agent_pb2, ingest_pb2, jobs_pb2, search_pb2
 from braid.common.v1 import expansion_pb2, legs_pb2, reranking_pb2
 from braid.graph.v1 import facts_pb2, query_pb2
 from braid.graph.v1 import ingest_pb2 as graph_ingest
@@ -21,6 +22,7 @@ from gateway.cli.jobs import JOB_COLUMNS
 from gateway.cli.local_stack import UpOptions, greet
 from gateway.cli.session import Session
 from services.runtime import errors
+from services.runtime.times import to_timestamp
 from tests.integration.gateway.command import DONE, braid
 from tests.integration.gateway.conftest import Served, serve_gateway
 from tests.integration.gateway.samples import (
@@ -571,3 +573,43 @@ async def test_without_a_terminal_tables_are_not_truncated_and_empty_values_are_
     assert [line.split()[0] for line in listed.out.splitlines()] == ["id", JOB_ID, JOB_ID]
     assert "None" not in listed.out
     assert "waiting_for: \n" in (await braid(served, "jobs", "get", JOB_ID)).out
+
+
+async def test_messages_of_conversations_are_found_by_their_words(served: Served) -> None:
+    message = agent_pb2.Message(
+        number=3,
+        role=agent_pb2.MESSAGE_ROLE_USER,
+        text="My pumps are red.",
+        create_time=to_timestamp(datetime(2024, 5, 1, 10, tzinfo=UTC)),
+    )
+    found = agent_pb2.FoundMessage(
+        conversation_id=JOB_ID, conversation_title="Pumps", message=message
+    )
+    served.script.answer("SearchMessages", agent_pb2.SearchMessagesResponse(messages=[found]))
+    shown = await braid(served, "conversations", "search", "red pump", "--mine", "--limit", "3")
+    asked = served.script.seen[-1].message
+    assert (asked.query, asked.limit) == ("red pump", 3)
+    assert asked.role == agent_pb2.MESSAGE_ROLE_USER
+    assert shown.out == f"\nuser  2024-05-01 10:00:00Z  Pumps  {JOB_ID}\nMy pumps are red.\n"
+    answered = (await braid(served, "conversations", "search", "red", "--json")).json()
+    assert answered["messages"][0]["conversation_title"] == "Pumps"
+    served.script.answer("SearchMessages", agent_pb2.SearchMessagesResponse())
+    assert (await braid(served, "conversations", "search", "blue")).out == "No messages.\n"
+    refused = await braid(served, "conversations", "search", " ")
+    assert (refused.code, "query: " in refused.err) == (2, True)
+
+
+async def test_a_document_is_ended_on_request(served: Served) -> None:
+    ended = ingest_pb2.DeleteDocumentResponse(
+        document_id="a.md", job=DONE, end_time=to_timestamp(datetime(2024, 5, 1, tzinfo=UTC))
+    )
+    served.script.answer("DeleteDocument", ended)
+    shown = await braid(served, "documents", "delete", "a.md", "--keep-versions")
+    assert shown.out == "valid until: 2024-05-01 00:00:00Z\n"
+    assert served.script.seen[-1].message.keep_versions
+
+
+async def test_documents_are_listed_by_a_prefix_of_their_ids(served: Served) -> None:
+    served.script.answer("ListDocuments", documents_pb2.ListDocumentsResponse())
+    await braid(served, "documents", "list", "--prefix", "notes/")
+    assert served.script.seen[-1].message.prefix == "notes/"
