@@ -25,6 +25,9 @@ STORE = "postgresql"
 _CONNECT_SECONDS = 5.0
 # A rollback takes milliseconds unless the database hangs.
 _GIVE_BACK_SECONDS = 0.25
+# After an error, a connection that is not ready in this time is replaced. The server forgets a cancellation that comes
+# before its statement: that would run to its end, while calls that have a slot wait for the connection.
+_RECOVERY_SECONDS = 1.0
 
 Row = asyncpg.Record
 Prepare = Callable[[Any], Coroutine[Any, Any, None]]
@@ -262,15 +265,16 @@ class Pool:
 
     async def _give_back_soon(self, connection: Any) -> None:
         """Gives back a connection that may need a rollback; of a database that hangs, without the caller waiting."""
-        giving = asyncio.create_task(self._give_back(connection), name="give-back-connection")
+        work = self._give_back(connection, _RECOVERY_SECONDS)
+        giving = asyncio.create_task(work, name="give-back-connection")
         self._giving_back.add(giving)
         giving.add_done_callback(self._giving_back.discard)
         # A task of its own: if the caller is canceled meanwhile, no exception stays unretrieved.
         await asyncio.wait([giving], timeout=_GIVE_BACK_SECONDS)
 
-    async def _give_back(self, connection: Any) -> None:
+    async def _give_back(self, connection: Any, seconds: float = _CONNECT_SECONDS) -> None:
         try:
-            await self._pool.release(connection, timeout=_CONNECT_SECONDS)
+            await self._pool.release(connection, timeout=seconds)
         except (TimeoutError, *_GONE, asyncpg.InterfaceError):
             # The driver has discarded the connection; the call's result is still valid.
             _discard(connection)

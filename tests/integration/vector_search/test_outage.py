@@ -92,6 +92,29 @@ async def test_a_call_canceled_within_a_transaction_leaves_its_connection_unchan
     await pool.close()
 
 
+async def test_a_cancellation_that_the_server_forgets_does_not_keep_the_connection_from_others(
+    vector_database: TestDatabase, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It does if the cancellation arrives before the statement. The driver waits for the statement's end."""
+
+    def forget(_connection: asyncpg.Connection, waiter: asyncio.Future[None]) -> None:
+        waiter.set_result(None)
+
+    pool = await Pool.open(
+        vector_database.dsn("braid_reader"), PoolLimits(size=1), application="test"
+    )
+    monkeypatch.setattr(asyncpg.Connection, "_cancel_current_command", forget)
+    reached = asyncio.Event()
+    call = asyncio.create_task(_change_and_wait(pool, reached))
+    await reached.wait()
+    call.cancel()
+    await asyncio.wait([call])
+    # Well before another call would take the database for unreachable, which is after 5 seconds.
+    async with asyncio.timeout(4), pool.session() as session:
+        assert await session.value("show application_name") == "test"
+    await pool.close()
+
+
 async def _change_and_wait(pool: Pool, reached: asyncio.Event) -> None:
     async with pool.transaction() as session:
         await session.execute("set application_name = 'left behind'")
