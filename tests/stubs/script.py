@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections import defaultdict
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from typing import Any
@@ -45,12 +46,20 @@ class Script:
     calls: list[CallContext] = field(default_factory=list)
     cancelled: asyncio.Event = field(default_factory=asyncio.Event)
     seen: asyncio.Event = field(default_factory=asyncio.Event)
+    _received: defaultdict[str, asyncio.Event] = field(
+        default_factory=lambda: defaultdict(asyncio.Event)
+    )
+
+    async def received(self, method: str) -> None:
+        """Waits for the first call of a method."""
+        await self._received[method].wait()
 
     async def note(self, method: str, request: Any) -> None:
         """Records a call and runs its action."""
         self.requests.setdefault(method, []).append(request)
         self.calls.append(current_call())
         self.seen.set()
+        self._received[method].set()
         act = self.acts.get(method)
         if act is None:
             return

@@ -320,8 +320,8 @@ async def test_canceling_the_call_cancels_both_legs(answers: World) -> None:
     answers.graph.script.acts["SearchFacts"] = hang
     call = answers.search.ComprehensiveSearch(Request(query="q"), metadata=ALICE)
     async with asyncio.timeout(5):
-        await answers.vector.script.seen.wait()
-        await answers.graph.script.seen.wait()
+        await answers.vector.script.received("HybridSearch")
+        await answers.graph.script.received("SearchFacts")
         call.cancel()
         await answers.vector.script.cancelled.wait()
         await answers.graph.script.cancelled.wait()
