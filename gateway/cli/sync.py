@@ -208,7 +208,8 @@ def _show(
 def _show_words(session: Session, outcome: dict[str, Any], became: str) -> None:
     vanished = outcome["vanished"]
     counts = {name: len(outcome[name]) for name in ("new", "changed", "vanished")}
-    show_pairs(session.out, {"unchanged": outcome["unchanged"], **counts})
+    # Not those that the service knew although they were sent: the report counts them as `unchanged`.
+    show_pairs(session.out, {"unchanged files": outcome["unchanged"], **counts})
     if "ingested" in outcome:
         ingested = outcome["ingested"]
         nothing = not (ingested["documents"] or ingested["failures"] or ingested["skipped"])
