@@ -30,7 +30,7 @@ from services.runtime.version import VERSION
 FORMAT = 1
 _MANIFEST = "manifest.json"
 _MAX_MANIFEST_BYTES = 64 * 1024 * 1024
-# What a start creates anew.
+# Created anew by each start.
 _LEFT_OUT = frozenset({"lock", "logs", "run", "run.json"})
 _FAST = 1
 _PIECE = 1024 * 1024

@@ -116,5 +116,8 @@ def delete_and_wait(
     if not has_ended(answer["job"]):
         answer["job"] = wait_for_end(api, session, answer["job"])
         answer["removed"] = answer["job"]["removed"]
+        if keep_versions:
+            page = api.get("/api/document-versions", document_id=document_id, limit=1)
+            answer["invalid_at"] = page["versions"][0]["invalid_at"]
     require_success(answer["job"])
     return answer

@@ -115,8 +115,8 @@ class Source:
     metadata: Mapping[str, str] = field(default_factory=dict)
     prefix: str = ""
 
-    def beside(self, name: str) -> str:
-        """Returns the id of the file of the same folder that has this path within it; the name itself without one."""
+    def document_id_of(self, name: str) -> str:
+        """Returns the id of the file with this path within the same folder; the name itself without such a file."""
         root = str(self.path).removesuffix(self.id.removeprefix(self.prefix))
         try:
             known = bool(self.prefix) and ".." not in name and Path(root, name).is_file()

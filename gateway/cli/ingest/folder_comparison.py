@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from gateway.cli.errors import CliError
 from gateway.cli.ingest.files import Found, Problem, Source, find, printable, without_site_names
+from gateway.content_types import CONTENT_TYPES
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -20,9 +21,7 @@ FINGERPRINT = "file_sha256"
 # The share of a folder's documents that may vanish before it has to be confirmed.
 _MAX_VANISHED_SHARE = 0.2
 # Files of several documents, which have ids of their own.
-_COLLECTIONS = frozenset(
-    {"application/jsonl", "application/vnd.braid.messages+jsonl", "application/mbox"}
-)
+_COLLECTIONS = frozenset(CONTENT_TYPES[end] for end in (".jsonl", ".messages.jsonl", ".mbox"))
 
 
 @dataclass(frozen=True, slots=True)

@@ -339,7 +339,7 @@ def _cite(source: Source, fact: dict[str, Any]) -> None:
     """Lets a fact cite the document of a file that it names by its path within the folder."""
     for name in ("document", "document_id"):
         if isinstance(cited := fact.get(name), str):
-            fact[name] = source.beside(cited)
+            fact[name] = source.document_id_of(cited)
 
 
 def _requests(facts: Sequence[Fact]) -> Iterator[tuple[list[Fact], bool]]:

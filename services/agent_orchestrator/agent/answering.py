@@ -108,7 +108,7 @@ class Answering:
     ) -> None:
         """`guidance` holds further instructions for each profile: how to use its additional tools.
 
-        `context_of` gives what language models are told about the user.
+        `context_of` returns what the prompts of language models say about the user.
         """
         self._models = models
         self._context_of = context_of

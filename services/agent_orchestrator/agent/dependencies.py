@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 LegEnded = Callable[[str, "legs_pb2.LegReport"], None]
 ContextOf = Callable[[str, str, str], Awaitable[str]]
-"""Returns what is known about a user that bears on a question, as a text for a prompt: of space, user and question."""
+"""Returns a text for a prompt: what is known about a user and relevant to a question. Of space, user and question."""
 
 
 async def no_context(_space: str, _user: str, _question: str) -> str:
@@ -50,7 +50,7 @@ class AgentDependencies:
     `reader` is the cross-encoder that chooses what it quotes, and `vector_of` embeds a question to choose its tools.
     `leg_ended` is called for each finished leg of a search, with the id of the tool call. Unless `may_save`, no tool
     saves anything. `is_remembered` says whether the question is queued for the entity memory, `note` what of it.
-    `user_context` is what a language model is told about the user.
+    `user_context` is the part of a language model's prompt about the user.
     """
 
     session_id: str

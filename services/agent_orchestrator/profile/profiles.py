@@ -79,7 +79,7 @@ class Profiles:
         return Profile(statements, [*preferences, *rest][:limit], people, projects)
 
     async def prompt(self, space: str, user: str, question: str) -> str:
-        """Returns what bears on a question as a text for the prompt of a language model; "" if nothing is known."""
+        """Returns what is relevant to a question, as a text for a language model's prompt; "" if nothing is known."""
         known = await self.known(Owner(space, user), question)
         return compose(known.candidates, _PROMPT_TOKENS).text
 

@@ -6,6 +6,7 @@ import pytest
 
 from services.vector_search.store import VectorStore
 from tests.oracles.vector.store import FakeStore
+from tests.store_suite.vector.endings_suite import EndingsSuite
 from tests.store_suite.vector.scores_suite import ScoresSuite
 from tests.store_suite.vector.searching_suite import SearchingSuite
 from tests.store_suite.vector.text_search_suite import WordsSuite
@@ -19,6 +20,10 @@ def store() -> VectorStore:
 
 class TestWriting(WritingSuite):
     """Writes in memory."""
+
+
+class TestEndings(EndingsSuite):
+    """Ends in memory."""
 
 
 class TestSearching(SearchingSuite):

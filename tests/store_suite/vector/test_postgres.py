@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator
 import pytest
 
 from services.vector_search.store import VectorStore
+from tests.store_suite.vector.endings_suite import EndingsSuite
 from tests.store_suite.vector.inventory_suite import InventorySuite
 from tests.store_suite.vector.scores_suite import ScoresSuite
 from tests.store_suite.vector.searching_suite import SearchingSuite
@@ -23,6 +24,10 @@ async def store(vector_database: TestDatabase) -> AsyncIterator[VectorStore]:
 
 class TestWriting(WritingSuite):
     """Writes in PostgreSQL."""
+
+
+class TestEndings(EndingsSuite):
+    """Ends in PostgreSQL."""
 
 
 class TestSearching(SearchingSuite):

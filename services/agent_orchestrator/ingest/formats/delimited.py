@@ -12,7 +12,8 @@ from services.agent_orchestrator.ingest.documents import UnreadableError
 from services.agent_orchestrator.ingest.formats.tables import add_table
 from services.agent_orchestrator.ingest.layout import Layout, Writer
 
-_DELIMITERS = (",", ";", "\t", "|")
+# Of those that fit as well, the first: where others separate the cells, commas often stand in numbers.
+_DELIMITERS = ("\t", ";", "|", ",")
 _SAMPLE_ROWS = 50
 # The first line by which spreadsheet programs name the delimiter.
 _STATED = "sep="
@@ -21,7 +22,7 @@ _STATED = "sep="
 def read_delimited(text: str, limit: int) -> Layout:
     """Returns the rows with the names of their columns. Raises UnreadableError for a text that is too long."""
     first, _, rest = text.partition("\n")
-    stated = first.strip().removeprefix(_STATED) if first.startswith(_STATED) else ""
+    stated = first.rstrip("\r").removeprefix(_STATED) if first.startswith(_STATED) else ""
     body = rest if stated else text
     delimiter = stated[:1] or max(_DELIMITERS, key=lambda one: _regular_rows(body, one))
     writer = Writer(limit)

@@ -153,3 +153,11 @@ async def code_of(call: Any) -> grpc.StatusCode:
     with pytest.raises(grpc.aio.AioRpcError) as caught:
         await (read(call) if hasattr(call, "read") else call)
     return caught.value.code()
+
+
+async def new_conversation(agent: Agent, title: str = "") -> str:
+    """Creates a conversation of Alice; returns its id."""
+    made = await agent.stub.CreateConversation(
+        agent_pb2.CreateConversationRequest(title=title), metadata=ALICE
+    )
+    return str(made.conversation.id)

@@ -10,7 +10,6 @@ from contextlib import AsyncExitStack
 from dataclasses import replace
 from typing import Any
 
-import asyncpg
 import grpc
 import pytest
 
@@ -24,6 +23,7 @@ from tests.integration.agent_orchestrator.agent.conftest import (
     AgentRun,
     Model,
     code_of,
+    new_conversation,
 )
 from tests.integration.agent_orchestrator.agent.samples import script_ledger_owners
 from tests.integration.agent_orchestrator.conftest import ALICE, BOB, World
@@ -52,13 +52,6 @@ def agent_options(with_models: AgentOptions) -> AgentOptions:
 def story(world: World) -> World:
     script_ledger_owners(world)
     return world
-
-
-async def new_conversation(agent: Agent, title: str = "") -> str:
-    made = await agent.stub.CreateConversation(
-        agent_pb2.CreateConversationRequest(title=title), metadata=ALICE
-    )
-    return str(made.conversation.id)
 
 
 async def messages_of(agent: Agent, conversation_id: str) -> list[agent_pb2.Message]:
@@ -249,46 +242,6 @@ async def test_conversations_and_messages_are_paged_newest_first(
         if not token:
             break
     assert numbers == [4, 3, 2, 1]
-
-
-async def found(agent: Agent, query: str, **more: Any) -> list[tuple[str, int, str]]:
-    """Returns the found messages: the conversation's title, the number and the text."""
-    metadata = more.pop("metadata", ALICE)
-    request = agent_pb2.SearchMessagesRequest(query=query, **more)
-    answer = await agent.stub.SearchMessages(request, metadata=metadata)
-    return [
-        (one.conversation_title, one.message.number, one.message.text) for one in answer.messages
-    ]
-
-
-async def test_messages_are_found_by_their_words_by_their_own_user(
-    agent: Agent, story: World, model: Model
-) -> None:
-    pumps, other = await new_conversation(agent, "Pumps"), await new_conversation(agent, "Else")
-    model.says(Turn("The valve of the red pump leaks."), Turn("Noted."), Turn("Noted."))
-    await agent.ask("My pumps are red.", conversation_id=pumps)
-    await agent.ask("My boat is red.", conversation_id=other)
-    await agent.ask("It's Ana's \\boat\\ & 'pump' | !x:*", conversation_id=other)
-    red = [text for _, _, text in await found(agent, "When did I tell you of the red pump?")]
-    assert set(red[:2]) == {"My pumps are red.", "The valve of the red pump leaks."}
-    assert set(red[2:]) == {"My boat is red.", "It's Ana's \\boat\\ & 'pump' | !x:*"}
-    mine = await found(agent, "valve red", role=agent_pb2.MESSAGE_ROLE_USER)
-    assert mine == [("Else", 1, "My boat is red."), ("Pumps", 1, "My pumps are red.")]
-    assert await found(agent, "red", limit=1) == [("Else", 1, "My boat is red.")]
-    assert len(await found(agent, "ana's '\\ boat")) == 2
-    assert await found(agent, "submarine") == await found(agent, "when did I") == []
-    assert await found(agent, "red", metadata=BOB) == []
-
-
-async def test_messages_from_before_their_words_were_stored_are_found(
-    agent: Agent, story: World, world: World
-) -> None:
-    conversation = await new_conversation(agent, "Old")
-    await agent.ask("My pumps are red.", conversation_id=conversation)
-    connection = await asyncpg.connect(world.database.dsn("braid_agent"))
-    await connection.execute("update conversation_message set words = null")
-    await connection.close()
-    assert ("Old", 1, "My pumps are red.") in await found(agent, "pump")
 
 
 async def test_a_user_cannot_access_another_users_conversations_or_runs(

@@ -147,6 +147,8 @@ def test_the_delimiter_of_a_table_is_recognized() -> None:
     assert read(CSV, 'Name;Place\nAna, B.;"two\nlines"\nBo;West').text == expected
     assert read(CSV, "sep=|\nName|Place\nAna, B.|two lines\nBo|West").text == expected
     assert read(TSV, "Name\tPlace\nAna, B.\ttwo lines\nBo\tWest").text == expected
+    assert read(CSV, "sep=\t\r\nName\tPlace\r\nAna, B.\ttwo lines\r\nBo\tWest").text == expected
+    assert read(CSV, "1,5;2,5\n3,5;4,5").text == "Row 1: 1,5; 2,5\nRow 2: 3,5; 4,5"
     assert read(CSV, "Größe;Ort\n3;Köln\n4;Bonn".encode("cp1252")).text.startswith("Columns: Größe")
 
 
