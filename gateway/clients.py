@@ -18,6 +18,7 @@ from braid.agent.v1 import (
     models_pb2_grpc,
     profile_pb2_grpc,
     spaces_pb2_grpc,
+    transfer_pb2_grpc,
 )
 from braid.agent.v1 import ingest_pb2_grpc as agent_ingest
 from braid.agent.v1 import search_pb2_grpc as agent_search
@@ -58,6 +59,7 @@ class Clients:
     models: models_pb2_grpc.ModelServiceStub
     profile: profile_pb2_grpc.ProfileServiceStub
     spaces: spaces_pb2_grpc.SpaceServiceStub
+    transfer: transfer_pb2_grpc.SpaceTransferServiceStub
     chunks: search_pb2_grpc.VectorSearchServiceStub
     documents: documents_pb2_grpc.DocumentServiceStub
     graph: graph_query.GraphQueryServiceStub
@@ -94,6 +96,7 @@ def open_clients(settings: GatewaySettings) -> Clients:
         models=models_pb2_grpc.ModelServiceStub(agent),
         profile=profile_pb2_grpc.ProfileServiceStub(agent),
         spaces=spaces_pb2_grpc.SpaceServiceStub(agent),
+        transfer=transfer_pb2_grpc.SpaceTransferServiceStub(agent),
         chunks=search_pb2_grpc.VectorSearchServiceStub(vector),
         documents=documents_pb2_grpc.DocumentServiceStub(vector),
         graph=graph_query.GraphQueryServiceStub(graph),

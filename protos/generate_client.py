@@ -27,6 +27,7 @@ from braid.agent.v1 import (
     profile_pb2,
     search_pb2,
     spaces_pb2,
+    transfer_pb2,
 )
 from braid.common.v1 import json_pb2
 from braid.graph.v1 import ingest_pb2 as graph_ingest_pb2
@@ -49,6 +50,7 @@ FILES = (
     (consistency_pb2, "agent"),
     (models_pb2, "agent"),
     (spaces_pb2, "agent"),
+    (transfer_pb2, "agent"),
     (entity_memory_pb2, "agent"),
     (memories_pb2, "agent"),
     (profile_pb2, "agent"),

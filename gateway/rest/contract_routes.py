@@ -22,6 +22,7 @@ from braid.agent.v1 import (
     models_pb2,
     profile_pb2,
     spaces_pb2,
+    transfer_pb2,
 )
 from braid.common.v1 import json_pb2, options_pb2
 from braid.graph.v1 import entities_pb2, ingest_pb2, query_pb2
@@ -66,6 +67,7 @@ _STUBS = {
     "jobs": jobs_pb2.DESCRIPTOR.services_by_name["JobService"],
     "consistency": consistency_pb2.DESCRIPTOR.services_by_name["ConsistencyService"],
     "models": models_pb2.DESCRIPTOR.services_by_name["ModelService"],
+    "transfer": transfer_pb2.DESCRIPTOR.services_by_name["SpaceTransferService"],
     "spaces": spaces_pb2.DESCRIPTOR.services_by_name["SpaceService"],
     "profile": profile_pb2.DESCRIPTOR.services_by_name["ProfileService"],
     "entity_memory": entity_memory_pb2.DESCRIPTOR.services_by_name["EntityMemoryService"],

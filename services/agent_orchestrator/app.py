@@ -19,7 +19,6 @@ from braid.agent.v1 import (
     models_pb2_grpc,
     profile_pb2_grpc,
     search_pb2_grpc,
-    spaces_pb2_grpc,
 )
 from services.agent_orchestrator.agent.settings import AgentOptions
 from services.agent_orchestrator.connections import Tiers, any_tier_healthy, open_tiers
@@ -52,7 +51,7 @@ from services.agent_orchestrator.search.expanded_hybrid import ExpandedHybrid
 from services.agent_orchestrator.search.memory_leg import MemoryLeg
 from services.agent_orchestrator.search.servicer import SearchServicer
 from services.agent_orchestrator.settings import AgentSettings
-from services.agent_orchestrator.spaces.servicer import SpaceServicer
+from services.agent_orchestrator.spaces.services import space_services
 from services.agent_orchestrator.spaces.store import SpaceStore
 from services.agent_orchestrator.typed_memory.consistency import MemoryInventory
 from services.agent_orchestrator.typed_memory.inference import Inference
@@ -85,7 +84,6 @@ AGENT_SERVICE = "braid.agent.v1.AgentService"
 INGEST_SERVICE = "braid.agent.v1.IngestService"
 JOB_SERVICE = "braid.agent.v1.JobService"
 MODEL_SERVICE = "braid.agent.v1.ModelService"
-SPACE_SERVICE = "braid.agent.v1.SpaceService"
 CONSISTENCY_SERVICE = "braid.agent.v1.ConsistencyService"
 ENTITY_MEMORY_SERVICE = "braid.agent.v1.EntityMemoryService"
 MEMORY_SERVICE = "braid.agent.v1.MemoryService"
@@ -251,12 +249,12 @@ async def open_app(
                     ModelServicer(jobs, tiers.vector_models, embedders.documents.model),
                 ),
             ),
-            Service(
-                SPACE_SERVICE,
-                partial(
-                    spaces_pb2_grpc.add_SpaceServiceServicer_to_server,
-                    SpaceServicer(SpaceStore(database, turns, jobs), tiers.spaces),
-                ),
+            *space_services(
+                SpaceStore(database, turns, jobs),
+                database,
+                tiers.spaces,
+                tiers.transfer,
+                MemoryStore(database).partitions,
             ),
             Service(
                 ENTITY_MEMORY_SERVICE,

@@ -18,6 +18,7 @@ from services.agent_orchestrator.clients.quarantine import GraphQuarantine
 from services.agent_orchestrator.clients.relations import GraphRelations
 from services.agent_orchestrator.clients.spaces import SpaceTiers
 from services.agent_orchestrator.clients.tiers import GraphTier, VectorTier, check_serving
+from services.agent_orchestrator.clients.transfer import TransferTiers
 from services.agent_orchestrator.settings import AgentSettings
 from services.runtime.channels import OutgoingMetadata, open_channel
 from services.runtime.errors import StoreUnavailableError
@@ -43,6 +44,7 @@ class Tiers:
     relations: GraphRelations
     quarantine: GraphQuarantine
     spaces: SpaceTiers
+    transfer: TransferTiers
     channels: Mapping[str, grpc.aio.Channel]
     health: Mapping[str, HealthWatch]
 
@@ -91,6 +93,13 @@ async def open_tiers(settings: AgentSettings, runtime: RuntimeSettings) -> Async
                 write_seconds=settings.write_seconds,
             ),
             SpaceTiers(
+                vector,
+                graph,
+                outgoing,
+                read_seconds=settings.read_seconds,
+                write_seconds=settings.write_seconds,
+            ),
+            TransferTiers(
                 vector,
                 graph,
                 outgoing,

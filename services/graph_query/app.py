@@ -11,6 +11,7 @@ from braid.graph.internal.v1 import (
     embeddings_pb2_grpc,
     inventory_pb2_grpc,
     quarantine_pb2_grpc,
+    transfer_pb2_grpc,
 )
 from braid.graph.v1 import ingest_pb2_grpc, query_pb2_grpc
 from services.graph_query.corrections.domain import CorrectionStore
@@ -47,7 +48,9 @@ from services.graph_query.servicers.ontology import OntologyHandler
 from services.graph_query.servicers.quarantine import GraphQuarantineServicer
 from services.graph_query.servicers.query import GraphQueryServicer
 from services.graph_query.servicers.relations import ExpansionCalls, RelationCalls
+from services.graph_query.servicers.transfer import GraphTransferServicer
 from services.graph_query.settings import GraphSettings
+from services.graph_query.transfer.neo4j_store import TransferStore
 from services.models.breaker import Breakers
 from services.models.embedding.embedder import Embedder
 from services.models.embedding.factory import build_embedder, verify_local_model
@@ -115,6 +118,10 @@ class Stores(episode_intake.Stores, Protocol):
     @property
     def quarantine(self) -> QuarantineStore:
         """Returns the store of quarantined data."""
+
+    @property
+    def transfer(self) -> TransferStore:
+        """Returns the store of exports and imports."""
 
 
 def build_services(
@@ -191,6 +198,13 @@ def build_services(
             partial(
                 quarantine_pb2_grpc.add_GraphQuarantineServiceServicer_to_server,
                 GraphQuarantineServicer(store.quarantine),
+            ),
+        ),
+        Service(
+            "braid.graph.internal.v1.GraphTransferService",
+            partial(
+                transfer_pb2_grpc.add_GraphTransferServiceServicer_to_server,
+                GraphTransferServicer(store.transfer),
             ),
         ),
         Service(

@@ -45,6 +45,7 @@ from services.graph_query.quarantine.neo4j_store import Neo4jQuarantine
 from services.graph_query.search.as_known import Neo4jAsKnown
 from services.graph_query.search.neo4j_store import Neo4jSearch
 from services.graph_query.search.reranking import Neo4jReranking
+from services.graph_query.transfer.neo4j_store import Neo4jTransfer
 from services.runtime.errors import (
     FieldError,
     InvalidFieldError,
@@ -96,6 +97,7 @@ class Neo4jStore(Neo4jSearch, Neo4jEntities):
         self.relations = Neo4jRelations(database, self._write)
         self.inventory = Neo4jInventory(database, self._write)
         self.quarantine = Neo4jQuarantine(database, self._write)
+        self.transfer = Neo4jTransfer(database, self._write)
         self.embeddings = Neo4jEmbeddings(database, self._write)
         self.corrections = Neo4jCorrections(database, self._write)
         self.keys = Neo4jKeyStore(database)

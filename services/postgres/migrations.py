@@ -4,9 +4,9 @@
 process of the previous release has stopped; every other file may run while it still serves. `checksums.sha256` in the
 same folder lists the files that are already in use; they are never edited.
 
-`sql/functions/*.sql` holds `create or replace function …`. When one of these files differs from the installed one, all
-of them are installed again, in one transaction. A function that changes its result type needs a migration that drops it
-first.
+`sql/functions/*.sql` holds `create or replace function …`, of the service and, for all services, of this package. When
+one of these files differs from the installed one, all of them are installed again, in one transaction. A function that
+changes its result type needs a migration that drops it first.
 
 One runner works at a time. Checksums of applied files are recorded in the database.
 """
@@ -109,7 +109,8 @@ def load_schema(package: str) -> Schema:
     numbers = [migration.number for migration in found]
     if not numbers or numbers != list(range(1, len(found) + 1)):
         raise MigrationError("migrations are not numbered one after the other")
-    return Schema(found, _sql_files(folder / "functions"))
+    shared = files("services.postgres") / "sql"
+    return Schema(found, [*_sql_files(shared / "functions"), *_sql_files(folder / "functions")])
 
 
 def released_checksums(package: str) -> dict[str, str]:

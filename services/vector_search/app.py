@@ -4,7 +4,12 @@ from __future__ import annotations
 
 from functools import partial
 
-from braid.vector.internal.v1 import deletion_pb2_grpc, inventory_pb2_grpc, models_pb2_grpc
+from braid.vector.internal.v1 import (
+    deletion_pb2_grpc,
+    inventory_pb2_grpc,
+    models_pb2_grpc,
+    transfer_pb2_grpc,
+)
 from braid.vector.v1 import documents_pb2_grpc, search_pb2_grpc
 from services.models.breaker import Breakers
 from services.models.embedding.cache import CachedEmbedder
@@ -38,6 +43,7 @@ from services.vector_search.servicers.documents import (
 )
 from services.vector_search.servicers.embedding_models import ModelServicer
 from services.vector_search.servicers.search import SearchServicer
+from services.vector_search.servicers.transfer import TransferServicer
 from services.vector_search.settings import VectorSettings
 from services.vector_search.store import Store
 
@@ -93,6 +99,13 @@ def build_services(
             partial(
                 deletion_pb2_grpc.add_DocumentDeletionServiceServicer_to_server,
                 DocumentDeletionServicer(store),
+            ),
+        ),
+        Service(
+            "braid.vector.internal.v1.VectorTransferService",
+            partial(
+                transfer_pb2_grpc.add_VectorTransferServiceServicer_to_server,
+                TransferServicer(store.transfer),
             ),
         ),
     ]

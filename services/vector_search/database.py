@@ -9,7 +9,7 @@ from services.runtime.queries import Queries
 from services.vector_search.replicas.readers import Readers
 
 _PACKAGE = "services.vector_search"
-_ROOMS = ("search", "documents", "embedding_models", "indexing", "replicas")
+_ROOMS = ("search", "documents", "embedding_models", "indexing", "replicas", "transfer")
 _LOCK = 7_305_183_922_011
 
 

@@ -16,6 +16,7 @@ from services.vector_search.indexing.postgres import PostgresIndexing
 from services.vector_search.replicas.monitor import ReplicaMonitor
 from services.vector_search.replicas.readers import Readers, Replica
 from services.vector_search.search.postgres import PostgresSearch
+from services.vector_search.transfer.postgres import PostgresTransfer
 
 
 class PostgresStore(PostgresSearch, PostgresDocuments, PostgresModels, PostgresIndexing):
@@ -24,6 +25,7 @@ class PostgresStore(PostgresSearch, PostgresDocuments, PostgresModels, PostgresI
     def __init__(self, readers: Readers, writers: Pool, probe: Pool, queries: Queries) -> None:
         super().__init__(readers, writers, queries)
         self._probe = probe
+        self.transfer = PostgresTransfer(writers, queries)
 
     @classmethod
     async def open(

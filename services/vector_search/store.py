@@ -24,6 +24,8 @@ from services.vector_search.domain import (
     SpaceState,
     SpaceStats,
     TextLanguage,
+    TransferPage,
+    TransferPlace,
     UnembeddedChunk,
     WriteResult,
 )
@@ -234,5 +236,22 @@ class InventoryStore(Protocol):
         ...
 
 
+class TransferStore(Protocol):
+    """Reads and writes a space's rows for archives."""
+
+    async def read(self, space: str, place: TransferPlace) -> TransferPage:
+        """Returns a page of rows. Raises InvalidFieldError for a place that the space does not have."""
+        ...
+
+    async def write(self, space: str, kind: str, rows: Sequence[str]) -> None:
+        """Stores rows, except those that exist. Raises InvalidFieldError for what no known version has exported."""
+        ...
+
+
 class Store(VectorStore, ModelStore, InventoryStore, Protocol):
     """The complete store interface of the tier."""
+
+    @property
+    def transfer(self) -> TransferStore:
+        """Returns the store of exports and imports."""
+        ...

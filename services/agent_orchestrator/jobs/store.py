@@ -72,7 +72,12 @@ class JobStore:
             return await self.enqueue_within(session, job)
 
     async def enqueue_within(self, session: Session, job: NewJob) -> JobRecord:
-        """Does the same as part of the caller's transaction."""
+        """Does the same as part of the caller's transaction.
+
+        Raises WrongStateError while the space is being imported.
+        """
+        if await session.value(self._queries["is_being_imported"], job.space):
+            raise WrongStateError("The space is being imported: wait until that has ended.")
         key = uuid.UUID(new_id("job"))
         row = await session.row(
             self._queries["add_job"],

@@ -21,6 +21,7 @@ from braid.agent.v1 import (
     profile_pb2,
     search_pb2,
     spaces_pb2,
+    transfer_pb2,
 )
 from braid.graph.v1 import ingest_pb2 as graph_ingest_pb2
 from braid.graph.v1 import query_pb2
@@ -46,6 +47,7 @@ CONTRACTS = (
     models_pb2,
     profile_pb2,
     spaces_pb2,
+    transfer_pb2,
 )
 AGENT = (
     "braid.agent.v1.AgentService",

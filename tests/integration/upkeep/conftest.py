@@ -22,6 +22,7 @@ from braid.agent.v1 import (
     memories_pb2_grpc,
     models_pb2_grpc,
     spaces_pb2_grpc,
+    transfer_pb2_grpc,
 )
 from braid.graph.v1 import ingest_pb2_grpc as graph_ingest_grpc
 from braid.graph.v1 import query_pb2_grpc
@@ -88,6 +89,7 @@ class World:
     models: models_pb2_grpc.ModelServiceStub = field(init=False)
     memories: memories_pb2_grpc.MemoryServiceStub = field(init=False)
     spaces: spaces_pb2_grpc.SpaceServiceStub = field(init=False)
+    transfer: transfer_pb2_grpc.SpaceTransferServiceStub = field(init=False)
     chunks: search_pb2_grpc.VectorSearchServiceStub = field(init=False)
     facts: query_pb2_grpc.GraphQueryServiceStub = field(init=False)
     findings: graph_ingest_grpc.GraphIngestServiceStub = field(init=False)
@@ -108,6 +110,7 @@ class World:
         self.models = models_pb2_grpc.ModelServiceStub(channel)
         self.memories = memories_pb2_grpc.MemoryServiceStub(channel)
         self.spaces = spaces_pb2_grpc.SpaceServiceStub(channel)
+        self.transfer = transfer_pb2_grpc.SpaceTransferServiceStub(channel)
 
     async def start_worker(self, stack: AsyncExitStack, models: Models | None = None) -> None:
         """Starts a worker."""

@@ -13,6 +13,7 @@ from braid.agent.v1 import (
     memories_pb2,
     profile_pb2,
     spaces_pb2,
+    transfer_pb2,
 )
 from braid.agent.v1 import ingest_pb2 as agent_ingest
 from braid.agent.v1 import models_pb2 as agent_models
@@ -45,6 +46,7 @@ CONTRACTS: tuple[FileDescriptor, ...] = (
     memories_pb2.DESCRIPTOR,
     profile_pb2.DESCRIPTOR,
     spaces_pb2.DESCRIPTOR,
+    transfer_pb2.DESCRIPTOR,
     embeddings_pb2.DESCRIPTOR,
     graph_ingest.DESCRIPTOR,
     graph_inventory.DESCRIPTOR,

@@ -68,6 +68,10 @@ cross join lateral (
   select * from job_warning where job_id = wanted.id order by position, number limit $2
 ) warning
 
+-- name: is_being_imported
+-- Whether an import into the space has not ended.
+select exists (select from space_import where space = $1)
+
 -- name: list_failures
 -- A page of a space's documents that could not be ingested, latest first.
 select * from job_failure

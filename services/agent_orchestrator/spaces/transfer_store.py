@@ -1,0 +1,146 @@
+"""The orchestrator's own rows of a space for archives, and the imports that have not ended."""
+
+from __future__ import annotations
+
+import json
+import uuid
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from services.agent_orchestrator.clients.transfer import TransferPage
+from services.agent_orchestrator.database import Database
+from services.postgres.pool import Session
+from services.postgres.transfer.rows import (
+    ROWS_AT_ONCE,
+    ExportedRows,
+    TableRows,
+    page_of,
+    refused_rows,
+)
+from services.runtime.errors import FieldError, InvalidFieldError
+from services.runtime.paging import decode_token, encode_token
+
+MESSAGES = "conversation_messages"
+# What others refer to comes first. Columns of work in progress are left out: no archive has any.
+_TABLES: dict[str, tuple[str, tuple[str, ...]]] = {
+    "conversations": ("conversation", ("active_run_id", "lease_expire_time")),
+    MESSAGES: ("conversation_message", ()),
+    "memory_types": ("memory_type", ()),
+    "memories": ("memory", ()),
+    "closed_sessions": ("closed_session", ()),
+    "memory_co_access": ("memory_co_access", ()),
+    "removed_memory_relations": ("removed_memory_relation", ()),
+    "memory_entities": ("memory_entity", ()),
+    "memory_relationships": ("memory_relationship", ()),
+    "memory_entity_vectors": ("memory_entity_vector", ()),
+}
+_KINDS = tuple(_TABLES)
+
+
+class Import(NamedTuple):
+    """An import that has not ended, and how many of its pages are stored."""
+
+    id: str
+    archive_id: str
+    stored_pages: int
+
+
+class TransferState(NamedTuple):
+    """What changes with the orchestrator's own rows, and how much work on the space is unfinished."""
+
+    state: str
+    unfinished: int
+
+
+class TransferStore:
+    """Reads and writes the rows of all users of a space."""
+
+    def __init__(self, database: Database) -> None:
+        self._pool = database.pool
+        self._queries = database.queries
+        self._tables = TableRows()
+
+    async def state(self, space: str) -> TransferState:
+        """Returns the state of the space's rows."""
+        async with self._pool.transaction() as session:
+            await session.execute(self._queries["see_space"], space)
+            row = await session.row(self._queries["transfer_state"], space)
+        if row is None:
+            raise LookupError("a query for one row gave none")
+        return TransferState(row["state"], row["unfinished"])
+
+    async def read(self, space: str, page_token: str) -> TransferPage:
+        """Returns a page of rows. Raises InvalidFieldError for another listing's token."""
+        query = ("own-rows", space)
+        step, after = decode_token(page_token, query, length=2) if page_token else (0, None)
+        kind = _KINDS[step]
+        async with self._pool.transaction() as session:
+            await session.execute(self._queries["see_space"], space)
+            if kind == MESSAGES:
+                found = await self._read_messages(session, space, after)
+            else:
+                table, without = _TABLES[kind]
+                found = await self._tables.read(session, table, space, after, without)
+        following = ""
+        if found.after is not None:
+            following = encode_token(query, [step, found.after])
+        elif step + 1 < len(_KINDS):
+            following = encode_token(query, [step + 1, None])
+        return TransferPage(kind, found.rows, following, 0)
+
+    async def write(self, space: str, kind: str, rows: Sequence[str]) -> None:
+        """Stores rows, except those that exist. Raises InvalidFieldError for what no known version has exported."""
+        if kind not in _TABLES:
+            raise InvalidFieldError(
+                FieldError("page.kind", "is not known to this version of Braid")
+            )
+        if not rows:
+            return
+        async with self._pool.transaction() as session:
+            await session.execute(self._queries["see_space"], space)
+            if kind == MESSAGES:
+                await self._write_messages(session, space, rows)
+            else:
+                await self._tables.write(session, _TABLES[kind][0], space, rows)
+
+    async def find_import(self, space: str) -> Import | None:
+        """Returns the space's import that has not ended."""
+        async with self._pool.session() as session:
+            row = await session.row(self._queries["find_import"], space)
+        if row is None:
+            return None
+        return Import(str(row["import_id"]), row["archive_id"], row["stored_pages"])
+
+    async def start_import(self, space: str, archive_id: str) -> None:
+        """Begins an import unless the space has one."""
+        async with self._pool.session() as session:
+            await session.execute(self._queries["start_import"], space, uuid.uuid4(), archive_id)
+
+    async def count_page(self, space: str, import_id: str, number: int) -> None:
+        """Records that the page of an import, and all before it, are stored."""
+        async with self._pool.session() as session:
+            await session.execute(
+                self._queries["count_import_page"], space, uuid.UUID(import_id), number
+            )
+
+    async def end_import(self, space: str, import_id: str) -> None:
+        """Ends an import; without it, nothing happens."""
+        async with self._pool.session() as session:
+            await session.execute(self._queries["end_import"], space, uuid.UUID(import_id))
+
+    async def _read_messages(self, session: Session, space: str, after: str | None) -> ExportedRows:
+        conversation, number = (None, 0) if after is None else json.loads(after)
+        return page_of(
+            await session.fetch(
+                self._queries["export_messages"], space, conversation, number, ROWS_AT_ONCE + 1
+            )
+        )
+
+    async def _write_messages(self, session: Session, space: str, rows: Sequence[str]) -> None:
+        with refused_rows():
+            named = {json.loads(row)["conversation_id"] for row in rows}
+            if await session.fetch(self._queries["foreign_conversations"], space, sorted(named)):
+                raise InvalidFieldError(
+                    FieldError("page.rows", "are messages of conversations that the space lacks")
+                )
+            await session.execute(self._queries["import_messages"], list(rows))

@@ -1,0 +1,1 @@
+"""The rows of a space's tables as JSON, page by page, and back."""

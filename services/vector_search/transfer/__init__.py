@@ -1,0 +1,1 @@
+"""The space's documents, chunks and vectors as rows of an archive, and back."""
