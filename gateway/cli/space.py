@@ -1,4 +1,4 @@
-"""`braid space`: count what it contains, compare all stores, repair them, migrate to other models, and delete it."""
+"""`braid space`: count what it contains, compare and repair all stores, export, import, migrate and delete it."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from gateway.cli.job_progress import wait_for_end
 from gateway.cli.job_status import require_success
 from gateway.cli.options import AsJson
 from gateway.cli.quarantine import quarantine
+from gateway.cli.space_archive.commands import export, import_, verify
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -20,10 +21,13 @@ if TYPE_CHECKING:
 
 
 space = typer.Typer(
-    help="Count, check and repair the space, move it to other models, and delete it.",
+    help="Count, export, import, check and repair the space, move it to other models, and delete it.",
     no_args_is_help=True,
 )
 space.add_typer(quarantine, name="quarantine")
+space.command("export")(export)
+space.command("import")(import_)
+space.command("verify")(verify)
 Wait = Annotated[
     bool, typer.Option("--wait/--no-wait", help="Show the job's progress until it ends.")
 ]

@@ -30,6 +30,7 @@ TUTORIAL_KEY = "a-key-of-the-space-of-the-tutorial"
 MCP_KEY = "a-key-of-the-space-of-an-assistant"
 ROLES_KEY = "a-key-of-the-space-of-corrected-facts"
 FUZZER_KEY = "a-key-that-may-do-everything-in-a-space-of-its-own"
+MOVED_KEY = "a-key-of-the-space-that-is-exported-and-imported"
 # Two users of one space.
 ANN_KEY = "a-key-of-ann-in-the-team"
 BEN_KEY = "a-key-of-ben-in-the-team"
@@ -132,15 +133,16 @@ def write_keys(data: Path) -> None:
         }
         for user, key in (("ann", ANN_KEY), ("ben", BEN_KEY))
     ]
-    records.append(
+    records += [
         {
-            "id": "fuzzer",
-            "hash": hash_key(FUZZER_KEY),
-            "space": "fuzzed",
-            "user": "fuzzer",
+            "id": name,
+            "hash": hash_key(key),
+            "space": space,
+            "user": name,
             "scopes": ["read", "write", "admin"],
         }
-    )
+        for name, key, space in (("fuzzer", FUZZER_KEY, "fuzzed"), ("mover", MOVED_KEY, "moved"))
+    ]
     path = data / "api_keys.json"
     path.touch(mode=0o600)
     path.write_text(json.dumps({"keys": records}))

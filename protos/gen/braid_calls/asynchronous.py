@@ -32,7 +32,6 @@ from braid.agent.v1 import transfer_pb2 as agent_transfer_pb2
 from braid.agent.v1 import transfer_pb2_grpc as agent_transfer_pb2_grpc
 from braid.common.v1 import reranking_pb2 as common_reranking_pb2
 from braid.common.v1 import retrieval_pb2 as common_retrieval_pb2
-from braid.common.v1 import space_rows_pb2 as common_space_rows_pb2
 from braid.graph.v1 import corrections_pb2 as graph_corrections_pb2
 from braid.graph.v1 import entities_pb2 as graph_entities_pb2
 from braid.graph.v1 import expansion_pb2 as graph_expansion_pb2
@@ -740,7 +739,7 @@ class Calls(Connection):
         """Returns a page of what the space contains: documents with all versions, chunks and vectors; the
         graph with all versions of its facts; and all users' conversations and memories. Jobs, and keys of
         idempotent calls, are not part of it. All pages are of one state: WRONG_STATE when the space has
-        changed since the first page, or has unfinished jobs.
+        changed since the first page, has unfinished jobs, or is being imported.
 
         Args:
             page_token: Where to continue: `next_page_token` of the previous page. Empty: from the
@@ -757,17 +756,20 @@ class Calls(Connection):
         return answer
 
     async def start_space_import(
-        self, space: str, archive_id: str, *, timeout: float | None = None
+        self, exported_space: str, archive_id: str, *, timeout: float | None = None
     ) -> agent_transfer_pb2.StartSpaceImportResponse:
         """Begins an import into the caller's space, or returns the unfinished one of the same archive.
         WRONG_STATE if the space contains anything, has unfinished jobs, or is being imported from another
         archive. Until FinishSpaceImport, uploads are refused and searches find what has been imported.
 
         Args:
-            space: The id of the space that was exported; INVALID_ARGUMENT unless it is the caller's.
+            exported_space: The id of the space that was exported; INVALID_ARGUMENT unless it is the
+                caller's.
             archive_id: What identifies the archive's content, such as the SHA-256 of its manifest.
         """
-        request = agent_transfer_pb2.StartSpaceImportRequest(space=space, archive_id=archive_id)
+        request = agent_transfer_pb2.StartSpaceImportRequest(
+            exported_space=exported_space, archive_id=archive_id
+        )
         answer: agent_transfer_pb2.StartSpaceImportResponse = await self._call(
             "agent",
             agent_transfer_pb2_grpc.SpaceTransferServiceStub,
@@ -781,51 +783,58 @@ class Calls(Connection):
         self,
         import_id: str,
         store: agent_jobs_pb2.Store.ValueType | str,
-        page: common_space_rows_pb2.SpaceRows,
+        kind: str,
         *,
         number: int = 0,
         partition: str = "",
+        rows: Iterable[str] = (),
         timeout: float | None = None,
-    ) -> None:
+    ) -> agent_transfer_pb2.ImportSpacePageResponse:
         """Stores an exported page. Pages must come in the order of the export. A page that was stored before
         changes nothing.
 
         Args:
             import_id: The import.
             store: As exported.
-            page: As exported.
+            kind: As exported.
             number: The page's number in the archive, counted from 1.
             partition: As exported.
+            rows: As exported; at most 10,000.
         """
         request = agent_transfer_pb2.ImportSpacePageRequest(
             import_id=import_id,
             number=number,
             store=enum_value(agent_jobs_pb2.Store)(store),
             partition=partition,
-            page=page,
+            kind=kind,
+            rows=list(rows),
         )
-        await self._call(
+        answer: agent_transfer_pb2.ImportSpacePageResponse = await self._call(
             "agent",
             agent_transfer_pb2_grpc.SpaceTransferServiceStub,
             "ImportSpacePage",
             request,
             timeout,
         )
+        return answer
 
-    async def finish_space_import(self, import_id: str, *, timeout: float | None = None) -> None:
+    async def finish_space_import(
+        self, import_id: str, *, timeout: float | None = None
+    ) -> agent_transfer_pb2.FinishSpaceImportResponse:
         """Ends an import after its last page: the space is as it was exported, and takes uploads.
 
         Args:
             import_id: Its id.
         """
         request = agent_transfer_pb2.FinishSpaceImportRequest(import_id=import_id)
-        await self._call(
+        answer: agent_transfer_pb2.FinishSpaceImportResponse = await self._call(
             "agent",
             agent_transfer_pb2_grpc.SpaceTransferServiceStub,
             "FinishSpaceImport",
             request,
             timeout,
         )
+        return answer
 
     async def save_memory_entity(
         self,

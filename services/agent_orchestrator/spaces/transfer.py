@@ -30,6 +30,7 @@ _NOT_EMPTY = (
     "The space is not empty: delete what it contains first, or import with a key of an empty space."
 )
 _IMPORTING = "The space is being imported from another archive: delete the space to begin again."
+_HALF = "The space is being imported: export it when that has ended."
 _ANY = -1
 _OWN = jobs_pb2.STORE_ORCHESTRATOR
 _VECTOR = jobs_pb2.STORE_POSTGRESQL
@@ -102,7 +103,7 @@ class SpaceTransfer:
         if space != own:
             raise InvalidFieldError(
                 FieldError(
-                    "space",
+                    "exported_space",
                     f"is not the caller's: the archive is imported with a key of {own} only",
                 )
             )
@@ -119,19 +120,20 @@ class SpaceTransfer:
 
     async def import_page(
         self, import_id: str, number: int, stage: Stage, page: space_rows_pb2.SpaceRows
-    ) -> None:
-        """Stores a page once. Raises NotFoundError for an import that the space does not have."""
+    ) -> int:
+        """Stores a page once; returns how many are. Raises NotFoundError for an import that the space does not have."""
         space = current_call().space
         unfinished = await self._unfinished(space)
         if unfinished.id != import_id:
             raise NotFoundError("import")
         if number <= unfinished.stored_pages:
-            return
+            return unfinished.stored_pages
         if number > unfinished.stored_pages + 1:
             wanted = unfinished.stored_pages + 1
             raise InvalidFieldError(FieldError("number", f"must be {wanted}: pages come in order"))
         await self._write(space, stage, import_id, number, page)
         await self._store.count_page(space, import_id, number)
+        return number
 
     async def finish_import(self, import_id: str) -> None:
         """Ends an import. Raises NotFoundError while the space is being imported by another one."""
@@ -145,7 +147,10 @@ class SpaceTransfer:
 
     async def _state(self) -> str:
         """Returns what changes with the space. Raises WrongStateError while it is being changed."""
-        own = await self._store.state(current_call().space)
+        space = current_call().space
+        if await self._store.find_import(space):
+            raise WrongStateError(_HALF)
+        own = await self._store.state(space)
         if own.unfinished:
             raise WrongStateError(_BUSY)
         vector, graph = await self._tiers.revisions()

@@ -27,7 +27,8 @@ class SpaceTransferServicer(transfer_pb2_grpc.SpaceTransferServiceServicer):
             space=current_call().space,
             store=exported.stage.store,
             partition=exported.stage.partition,
-            page=space_rows_pb2.SpaceRows(kind=exported.page.kind, rows=exported.page.rows),
+            kind=exported.page.kind,
+            rows=exported.page.rows,
             next_page_token=exported.next_page_token,
         )
 
@@ -35,7 +36,7 @@ class SpaceTransferServicer(transfer_pb2_grpc.SpaceTransferServiceServicer):
         self, request: transfer_pb2.StartSpaceImportRequest, _context: Context
     ) -> transfer_pb2.StartSpaceImportResponse:
         """See the contract."""
-        begun = await self._transfer.start_import(request.space, request.archive_id)
+        begun = await self._transfer.start_import(request.exported_space, request.archive_id)
         return transfer_pb2.StartSpaceImportResponse(
             import_id=begun.id, stored_page_count=begun.stored_pages
         )
@@ -45,12 +46,13 @@ class SpaceTransferServicer(transfer_pb2_grpc.SpaceTransferServiceServicer):
     ) -> transfer_pb2.ImportSpacePageResponse:
         """See the contract."""
         stage = Stage(request.store, request.partition)
-        await self._transfer.import_page(request.import_id, request.number, stage, request.page)
-        return transfer_pb2.ImportSpacePageResponse()
+        page = space_rows_pb2.SpaceRows(kind=request.kind, rows=request.rows)
+        stored = await self._transfer.import_page(request.import_id, request.number, stage, page)
+        return transfer_pb2.ImportSpacePageResponse(stored_page_count=stored)
 
     async def FinishSpaceImport(
         self, request: transfer_pb2.FinishSpaceImportRequest, _context: Context
     ) -> transfer_pb2.FinishSpaceImportResponse:
         """See the contract."""
         await self._transfer.finish_import(request.import_id)
-        return transfer_pb2.FinishSpaceImportResponse()
+        return transfer_pb2.FinishSpaceImportResponse(space=current_call().space)

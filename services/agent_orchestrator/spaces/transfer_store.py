@@ -91,9 +91,7 @@ class TransferStore:
     async def write(self, space: str, kind: str, rows: Sequence[str]) -> None:
         """Stores rows, except those that exist. Raises InvalidFieldError for what no known version has exported."""
         if kind not in _TABLES:
-            raise InvalidFieldError(
-                FieldError("page.kind", "is not known to this version of Braid")
-            )
+            raise InvalidFieldError(FieldError("kind", "is not known to this version of Braid"))
         if not rows:
             return
         async with self._pool.transaction() as session:
@@ -141,6 +139,6 @@ class TransferStore:
             named = {json.loads(row)["conversation_id"] for row in rows}
             if await session.fetch(self._queries["foreign_conversations"], space, sorted(named)):
                 raise InvalidFieldError(
-                    FieldError("page.rows", "are messages of conversations that the space lacks")
+                    FieldError("rows", "are messages of conversations that the space lacks")
                 )
             await session.execute(self._queries["import_messages"], list(rows))

@@ -141,9 +141,7 @@ class Neo4jTransfer:
         """See `TransferStore`."""
         known = {one.name: one for one in KINDS}
         if kind not in known:
-            raise InvalidFieldError(
-                FieldError("page.kind", "is not known to this version of Braid")
-            )
+            raise InvalidFieldError(FieldError("kind", "is not known to this version of Braid"))
         given = [row_from_json(row) for row in rows]
         _check(known[kind], given)
 
@@ -165,7 +163,7 @@ class Neo4jTransfer:
 
 def _refused() -> InvalidFieldError:
     return InvalidFieldError(
-        FieldError("page.rows", "are not rows that this version of Braid has exported")
+        FieldError("rows", "are not rows that this version of Braid has exported")
     )
 
 

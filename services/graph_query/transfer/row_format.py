@@ -42,7 +42,7 @@ def row_from_json(text: str) -> dict[str, Any]:
             row["claims"] = [_read(claim) for claim in row["claims"]]
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         raise InvalidFieldError(
-            FieldError("page.rows", "are not rows that this version of Braid has exported")
+            FieldError("rows", "are not rows that this version of Braid has exported")
         ) from None
     return dict(row)
 

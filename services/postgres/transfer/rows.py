@@ -75,5 +75,5 @@ def refused_rows() -> Iterator[None]:
         yield
     except (asyncpg.DataError, asyncpg.IntegrityConstraintViolationError):
         raise InvalidFieldError(
-            FieldError("page.rows", "are not rows that this version of Braid has exported")
+            FieldError("rows", "are not rows that this version of Braid has exported")
         ) from None

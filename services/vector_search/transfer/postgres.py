@@ -64,9 +64,7 @@ class PostgresTransfer:
     async def write(self, space: str, kind: str, rows: Sequence[str]) -> None:
         """See `TransferStore`."""
         if kind not in _TABLES and kind not in (_EMBEDDINGS, _SPACE):
-            raise InvalidFieldError(
-                FieldError("page.kind", "is not known to this version of Braid")
-            )
+            raise InvalidFieldError(FieldError("kind", "is not known to this version of Braid"))
         if not rows:
             return
         async with self._writers.transaction() as session:

@@ -34,8 +34,8 @@ def rows_of(pages: list[Page]) -> dict[tuple[int, str, str], list[str]]:
     """Rows by store, partition and kind, without what counts writes."""
     found: dict[tuple[int, str, str], list[str]] = {}
     for one in pages:
-        if one.page.rows and not (one.store == jobs_pb2.STORE_NEO4J and one.page.kind == "space"):
-            found.setdefault((one.store, one.partition, one.page.kind), []).extend(one.page.rows)
+        if one.rows and not (one.store == jobs_pb2.STORE_NEO4J and one.kind == "space"):
+            found.setdefault((one.store, one.partition, one.kind), []).extend(one.rows)
     return found
 
 
@@ -43,7 +43,7 @@ async def begin(
     world: World, caller: Metadata, space: str, archive: str = "one"
 ) -> transfer_pb2.StartSpaceImportResponse:
     """Begins an import."""
-    request = transfer_pb2.StartSpaceImportRequest(space=space, archive_id=archive)
+    request = transfer_pb2.StartSpaceImportRequest(exported_space=space, archive_id=archive)
     return await world.transfer.StartSpaceImport(request, metadata=caller, timeout=20)
 
 
@@ -54,7 +54,8 @@ async def put(world: World, caller: Metadata, import_id: str, number: int, page:
         number=number,
         store=page.store,
         partition=page.partition,
-        page=page.page,
+        kind=page.kind,
+        rows=page.rows,
     )
     await world.transfer.ImportSpacePage(request, metadata=caller, timeout=30)
 
@@ -125,6 +126,7 @@ async def test_an_interrupted_import_goes_on_and_no_page_counts_twice(world: Wor
         wrong = errors_pb2.ERROR_REASON_WRONG_STATE
         assert await refused(begin(world, ours, world.space, "another")) == wrong
         assert await refused(world.send("other", TEXT, "Other", ours)) == wrong
+        assert await refused(exported(world, ours)) == wrong
         again = await begin(world, ours, world.space)
         assert (again.import_id, again.stored_page_count) == (begun.import_id, half)
         for number, page in enumerate(pages[half:], half + 1):
@@ -183,13 +185,11 @@ async def test_no_page_reaches_another_space_or_what_no_version_has_exported(wor
         (jobs_pb2.STORE_ORCHESTRATOR, "", "memories", '{"id": "no id"}'),
     ):
         page = Page(store=store, partition=partition)
-        page.page.kind = kind
-        page.page.rows.append(row)
+        page.kind = kind
+        page.rows.append(row)
         assert await refused(put(world, theirs, begun.import_id, 1, page)) == field, row
     page = Page(store=jobs_pb2.STORE_POSTGRESQL)
-    page.page.kind = "documents"
-    page.page.rows.append(
-        json.dumps({"document_id": "a", "space": world.space, "written_at": "now"})
-    )
+    page.kind = "documents"
+    page.rows.append(json.dumps({"document_id": "a", "space": world.space, "written_at": "now"}))
     await put(world, theirs, begun.import_id, 1, page)
     assert await counted(world, OURS) == {}

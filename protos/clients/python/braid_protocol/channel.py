@@ -21,11 +21,13 @@ from braid.agent.v1 import search_pb2 as agent_search
 from braid.graph.internal.v1 import deletion_pb2 as graph_deletion
 from braid.graph.internal.v1 import embeddings_pb2, quarantine_pb2
 from braid.graph.internal.v1 import inventory_pb2 as graph_inventory
+from braid.graph.internal.v1 import transfer_pb2 as graph_transfer
 from braid.graph.v1 import ingest_pb2 as graph_ingest
 from braid.graph.v1 import query_pb2
 from braid.vector.internal.v1 import deletion_pb2 as vector_deletion
 from braid.vector.internal.v1 import inventory_pb2 as vector_inventory
 from braid.vector.internal.v1 import models_pb2
+from braid.vector.internal.v1 import transfer_pb2 as vector_transfer
 from braid.vector.v1 import documents_pb2
 from braid.vector.v1 import search_pb2 as vector_search
 from braid_protocol.idempotency import is_read, takes_key
@@ -52,11 +54,13 @@ CONTRACTS: tuple[FileDescriptor, ...] = (
     graph_inventory.DESCRIPTOR,
     quarantine_pb2.DESCRIPTOR,
     graph_deletion.DESCRIPTOR,
+    graph_transfer.DESCRIPTOR,
     query_pb2.DESCRIPTOR,
     documents_pb2.DESCRIPTOR,
     vector_inventory.DESCRIPTOR,
     vector_deletion.DESCRIPTOR,
     models_pb2.DESCRIPTOR,
+    vector_transfer.DESCRIPTOR,
     vector_search.DESCRIPTOR,
 )
 

@@ -47,7 +47,13 @@ def call(words: str, tmp_path: Path) -> list[str]:
     file.write_text("{}")
     questions = tmp_path / "questions.jsonl"
     questions.write_text('{"question": "Who?", "documents": ["a.md"]}')
+    archive = tmp_path / "archive"
+    archive.mkdir()
+    manifest = {"format": 1, "braid": "0", "space": "s", "created": "", "parts": []}
+    (archive / "manifest.json").write_text(json.dumps(manifest))
     given = REQUIRED_VALUES | {
+        "archive": str(archive),
+        "target": str(tmp_path / "new"),
         "file": str(file),
         "paths": str(file),
         "folder": str(tmp_path),

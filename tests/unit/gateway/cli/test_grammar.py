@@ -24,7 +24,7 @@ VERBS = {
     *("create", "revoke", "rotate"),  # keys
     *("cancel", "retry"),  # jobs
     *("relate", "unrelate", "close", "infer"),  # memories
-    *("check", "reembed", "reextract"),  # the space
+    *("check", "export", "import", "reembed", "reextract", "verify"),  # the space
     *("show", "restore", "purge"),  # quarantines
     "end",  # facts
     "withdraw",

@@ -25,11 +25,10 @@ _sym_db = _symbol_database.Default()
 from braid.agent.v1 import jobs_pb2 as braid_dot_agent_dot_v1_dot_jobs__pb2
 from braid.common.v1 import json_pb2 as braid_dot_common_dot_v1_dot_json__pb2
 from braid.common.v1 import options_pb2 as braid_dot_common_dot_v1_dot_options__pb2
-from braid.common.v1 import space_rows_pb2 as braid_dot_common_dot_v1_dot_space__rows__pb2
 from buf.validate import validate_pb2 as buf_dot_validate_dot_validate__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1d\x62raid/agent/v1/transfer.proto\x12\x0e\x62raid.agent.v1\x1a\x19\x62raid/agent/v1/jobs.proto\x1a\x1a\x62raid/common/v1/json.proto\x1a\x1d\x62raid/common/v1/options.proto\x1a braid/common/v1/space_rows.proto\x1a\x1b\x62uf/validate/validate.proto\"7\n\x16\x45xportSpacePageRequest\x12\x1d\n\npage_token\x18\x01 \x01(\tB\t\xbaH\x06r\x04\x18\x80\x80\x01\"\xb7\x01\n\x17\x45xportSpacePageResponse\x12\r\n\x05space\x18\x01 \x01(\t\x12$\n\x05store\x18\x02 \x01(\x0e\x32\x15.braid.agent.v1.Store\x12\x11\n\tpartition\x18\x03 \x01(\t\x12(\n\x04page\x18\x04 \x01(\x0b\x32\x1a.braid.common.v1.SpaceRows\x12\x17\n\x0fnext_page_token\x18\x05 \x01(\t:\x11\xe2\xda\x18\r\n\x0bSpaceExport\"S\n\x17StartSpaceImportRequest\x12\x18\n\x05space\x18\x01 \x01(\tB\t\xbaH\x06r\x04\x10\x01\x18@\x12\x1e\n\narchive_id\x18\x02 \x01(\tB\n\xbaH\x07r\x05\x10\x01\x18\x80\x01\"[\n\x18StartSpaceImportResponse\x12\x11\n\timport_id\x18\x01 \x01(\t\x12\x19\n\x11stored_page_count\x18\x02 \x01(\x03:\x11\xe2\xda\x18\r\n\x0bSpaceImport\"\xce\x01\n\x16ImportSpacePageRequest\x12\x1b\n\timport_id\x18\x01 \x01(\tB\x08\xbaH\x05r\x03\xb0\x01\x01\x12\x17\n\x06number\x18\x02 \x01(\x03\x42\x07\xbaH\x04\"\x02(\x01\x12\x30\n\x05store\x18\x03 \x01(\x0e\x32\x15.braid.agent.v1.StoreB\n\xbaH\x07\x82\x01\x04\x10\x01 \x00\x12\x1a\n\tpartition\x18\x04 \x01(\tB\x07\xbaH\x04r\x02\x18@\x12\x30\n\x04page\x18\x05 \x01(\x0b\x32\x1a.braid.common.v1.SpaceRowsB\x06\xbaH\x03\xc8\x01\x01\"\x19\n\x17ImportSpacePageResponse\"7\n\x18\x46inishSpaceImportRequest\x12\x1b\n\timport_id\x18\x01 \x01(\tB\x08\xbaH\x05r\x03\xb0\x01\x01\"\x1b\n\x19\x46inishSpaceImportResponse2\x80\x05\n\x14SpaceTransferService\x12\x8f\x01\n\x0f\x45xportSpacePage\x12&.braid.agent.v1.ExportSpacePageRequest\x1a\'.braid.agent.v1.ExportSpacePageResponse\"+\x90\x02\x01\xc8\xda\x18\x03\xfa\xda\x18 \n\x11/api/space/export2\x0bmaintenance\x12\x96\x01\n\x10StartSpaceImport\x12\'.braid.agent.v1.StartSpaceImportRequest\x1a(.braid.agent.v1.StartSpaceImportResponse\"/\x90\x02\x02\xc8\xda\x18\x03\xd0\xda\x18\x03\xfa\xda\x18 \x12\x11/api/space/import2\x0bmaintenance\x12\x99\x01\n\x0fImportSpacePage\x12&.braid.agent.v1.ImportSpacePageRequest\x1a\'.braid.agent.v1.ImportSpacePageResponse\"5\x90\x02\x02\xc8\xda\x18\x03\xd0\xda\x18\x03\xfa\xda\x18&\x12\x17/api/space/import/pages2\x0bmaintenance\x12\xa0\x01\n\x11\x46inishSpaceImport\x12(.braid.agent.v1.FinishSpaceImportRequest\x1a).braid.agent.v1.FinishSpaceImportResponse\"6\x90\x02\x02\xc8\xda\x18\x03\xd0\xda\x18\x02\xfa\xda\x18\'\x12\x18/api/space/import/finish2\x0bmaintenanceb\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1d\x62raid/agent/v1/transfer.proto\x12\x0e\x62raid.agent.v1\x1a\x19\x62raid/agent/v1/jobs.proto\x1a\x1a\x62raid/common/v1/json.proto\x1a\x1d\x62raid/common/v1/options.proto\x1a\x1b\x62uf/validate/validate.proto\"7\n\x16\x45xportSpacePageRequest\x12\x1d\n\npage_token\x18\x01 \x01(\tB\t\xbaH\x06r\x04\x18\x80\x80\x01\"\xa9\x01\n\x17\x45xportSpacePageResponse\x12\r\n\x05space\x18\x01 \x01(\t\x12$\n\x05store\x18\x02 \x01(\x0e\x32\x15.braid.agent.v1.Store\x12\x11\n\tpartition\x18\x03 \x01(\t\x12\x0c\n\x04kind\x18\x04 \x01(\t\x12\x0c\n\x04rows\x18\x05 \x03(\t\x12\x17\n\x0fnext_page_token\x18\x06 \x01(\t:\x11\xe2\xda\x18\r\n\x0bSpaceExport\"\\\n\x17StartSpaceImportRequest\x12!\n\x0e\x65xported_space\x18\x01 \x01(\tB\t\xbaH\x06r\x04\x10\x01\x18@\x12\x1e\n\narchive_id\x18\x02 \x01(\tB\n\xbaH\x07r\x05\x10\x01\x18\x80\x01\"[\n\x18StartSpaceImportResponse\x12\x11\n\timport_id\x18\x01 \x01(\t\x12\x19\n\x11stored_page_count\x18\x02 \x01(\x03:\x11\xe2\xda\x18\r\n\x0bSpaceImport\"\xce\x01\n\x16ImportSpacePageRequest\x12\x1b\n\timport_id\x18\x01 \x01(\tB\x08\xbaH\x05r\x03\xb0\x01\x01\x12\x17\n\x06number\x18\x02 \x01(\x03\x42\x07\xbaH\x04\"\x02(\x01\x12\x30\n\x05store\x18\x03 \x01(\x0e\x32\x15.braid.agent.v1.StoreB\n\xbaH\x07\x82\x01\x04\x10\x01 \x00\x12\x1a\n\tpartition\x18\x04 \x01(\tB\x07\xbaH\x04r\x02\x18@\x12\x17\n\x04kind\x18\x05 \x01(\tB\t\xbaH\x06r\x04\x10\x01\x18@\x12\x17\n\x04rows\x18\x06 \x03(\tB\t\xbaH\x06\x92\x01\x03\x10\x90N\"4\n\x17ImportSpacePageResponse\x12\x19\n\x11stored_page_count\x18\x01 \x01(\x03\"7\n\x18\x46inishSpaceImportRequest\x12\x1b\n\timport_id\x18\x01 \x01(\tB\x08\xbaH\x05r\x03\xb0\x01\x01\"*\n\x19\x46inishSpaceImportResponse\x12\r\n\x05space\x18\x01 \x01(\t2\x80\x05\n\x14SpaceTransferService\x12\x8f\x01\n\x0f\x45xportSpacePage\x12&.braid.agent.v1.ExportSpacePageRequest\x1a\'.braid.agent.v1.ExportSpacePageResponse\"+\x90\x02\x01\xc8\xda\x18\x03\xfa\xda\x18 \n\x11/api/space/export2\x0bmaintenance\x12\x96\x01\n\x10StartSpaceImport\x12\'.braid.agent.v1.StartSpaceImportRequest\x1a(.braid.agent.v1.StartSpaceImportResponse\"/\x90\x02\x02\xc8\xda\x18\x03\xd0\xda\x18\x03\xfa\xda\x18 \x12\x11/api/space/import2\x0bmaintenance\x12\x99\x01\n\x0fImportSpacePage\x12&.braid.agent.v1.ImportSpacePageRequest\x1a\'.braid.agent.v1.ImportSpacePageResponse\"5\x90\x02\x02\xc8\xda\x18\x03\xd0\xda\x18\x03\xfa\xda\x18&\x12\x17/api/space/import/pages2\x0bmaintenance\x12\xa0\x01\n\x11\x46inishSpaceImport\x12(.braid.agent.v1.FinishSpaceImportRequest\x1a).braid.agent.v1.FinishSpaceImportResponse\"6\x90\x02\x02\xc8\xda\x18\x03\xd0\xda\x18\x02\xfa\xda\x18\'\x12\x18/api/space/import/finish2\x0bmaintenanceb\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -40,8 +39,8 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_EXPORTSPACEPAGEREQUEST'].fields_by_name['page_token']._serialized_options = b'\272H\006r\004\030\200\200\001'
   _globals['_EXPORTSPACEPAGERESPONSE']._loaded_options = None
   _globals['_EXPORTSPACEPAGERESPONSE']._serialized_options = b'\342\332\030\r\n\013SpaceExport'
-  _globals['_STARTSPACEIMPORTREQUEST'].fields_by_name['space']._loaded_options = None
-  _globals['_STARTSPACEIMPORTREQUEST'].fields_by_name['space']._serialized_options = b'\272H\006r\004\020\001\030@'
+  _globals['_STARTSPACEIMPORTREQUEST'].fields_by_name['exported_space']._loaded_options = None
+  _globals['_STARTSPACEIMPORTREQUEST'].fields_by_name['exported_space']._serialized_options = b'\272H\006r\004\020\001\030@'
   _globals['_STARTSPACEIMPORTREQUEST'].fields_by_name['archive_id']._loaded_options = None
   _globals['_STARTSPACEIMPORTREQUEST'].fields_by_name['archive_id']._serialized_options = b'\272H\007r\005\020\001\030\200\001'
   _globals['_STARTSPACEIMPORTRESPONSE']._loaded_options = None
@@ -54,8 +53,10 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_IMPORTSPACEPAGEREQUEST'].fields_by_name['store']._serialized_options = b'\272H\007\202\001\004\020\001 \000'
   _globals['_IMPORTSPACEPAGEREQUEST'].fields_by_name['partition']._loaded_options = None
   _globals['_IMPORTSPACEPAGEREQUEST'].fields_by_name['partition']._serialized_options = b'\272H\004r\002\030@'
-  _globals['_IMPORTSPACEPAGEREQUEST'].fields_by_name['page']._loaded_options = None
-  _globals['_IMPORTSPACEPAGEREQUEST'].fields_by_name['page']._serialized_options = b'\272H\003\310\001\001'
+  _globals['_IMPORTSPACEPAGEREQUEST'].fields_by_name['kind']._loaded_options = None
+  _globals['_IMPORTSPACEPAGEREQUEST'].fields_by_name['kind']._serialized_options = b'\272H\006r\004\020\001\030@'
+  _globals['_IMPORTSPACEPAGEREQUEST'].fields_by_name['rows']._loaded_options = None
+  _globals['_IMPORTSPACEPAGEREQUEST'].fields_by_name['rows']._serialized_options = b'\272H\006\222\001\003\020\220N'
   _globals['_FINISHSPACEIMPORTREQUEST'].fields_by_name['import_id']._loaded_options = None
   _globals['_FINISHSPACEIMPORTREQUEST'].fields_by_name['import_id']._serialized_options = b'\272H\005r\003\260\001\001'
   _globals['_SPACETRANSFERSERVICE'].methods_by_name['ExportSpacePage']._loaded_options = None
@@ -66,22 +67,22 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_SPACETRANSFERSERVICE'].methods_by_name['ImportSpacePage']._serialized_options = b'\220\002\002\310\332\030\003\320\332\030\003\372\332\030&\022\027/api/space/import/pages2\013maintenance'
   _globals['_SPACETRANSFERSERVICE'].methods_by_name['FinishSpaceImport']._loaded_options = None
   _globals['_SPACETRANSFERSERVICE'].methods_by_name['FinishSpaceImport']._serialized_options = b'\220\002\002\310\332\030\003\320\332\030\002\372\332\030\'\022\030/api/space/import/finish2\013maintenance'
-  _globals['_EXPORTSPACEPAGEREQUEST']._serialized_start=198
-  _globals['_EXPORTSPACEPAGEREQUEST']._serialized_end=253
-  _globals['_EXPORTSPACEPAGERESPONSE']._serialized_start=256
-  _globals['_EXPORTSPACEPAGERESPONSE']._serialized_end=439
-  _globals['_STARTSPACEIMPORTREQUEST']._serialized_start=441
-  _globals['_STARTSPACEIMPORTREQUEST']._serialized_end=524
-  _globals['_STARTSPACEIMPORTRESPONSE']._serialized_start=526
-  _globals['_STARTSPACEIMPORTRESPONSE']._serialized_end=617
-  _globals['_IMPORTSPACEPAGEREQUEST']._serialized_start=620
-  _globals['_IMPORTSPACEPAGEREQUEST']._serialized_end=826
-  _globals['_IMPORTSPACEPAGERESPONSE']._serialized_start=828
-  _globals['_IMPORTSPACEPAGERESPONSE']._serialized_end=853
-  _globals['_FINISHSPACEIMPORTREQUEST']._serialized_start=855
-  _globals['_FINISHSPACEIMPORTREQUEST']._serialized_end=910
-  _globals['_FINISHSPACEIMPORTRESPONSE']._serialized_start=912
-  _globals['_FINISHSPACEIMPORTRESPONSE']._serialized_end=939
-  _globals['_SPACETRANSFERSERVICE']._serialized_start=942
-  _globals['_SPACETRANSFERSERVICE']._serialized_end=1582
+  _globals['_EXPORTSPACEPAGEREQUEST']._serialized_start=164
+  _globals['_EXPORTSPACEPAGEREQUEST']._serialized_end=219
+  _globals['_EXPORTSPACEPAGERESPONSE']._serialized_start=222
+  _globals['_EXPORTSPACEPAGERESPONSE']._serialized_end=391
+  _globals['_STARTSPACEIMPORTREQUEST']._serialized_start=393
+  _globals['_STARTSPACEIMPORTREQUEST']._serialized_end=485
+  _globals['_STARTSPACEIMPORTRESPONSE']._serialized_start=487
+  _globals['_STARTSPACEIMPORTRESPONSE']._serialized_end=578
+  _globals['_IMPORTSPACEPAGEREQUEST']._serialized_start=581
+  _globals['_IMPORTSPACEPAGEREQUEST']._serialized_end=787
+  _globals['_IMPORTSPACEPAGERESPONSE']._serialized_start=789
+  _globals['_IMPORTSPACEPAGERESPONSE']._serialized_end=841
+  _globals['_FINISHSPACEIMPORTREQUEST']._serialized_start=843
+  _globals['_FINISHSPACEIMPORTREQUEST']._serialized_end=898
+  _globals['_FINISHSPACEIMPORTRESPONSE']._serialized_start=900
+  _globals['_FINISHSPACEIMPORTRESPONSE']._serialized_end=942
+  _globals['_SPACETRANSFERSERVICE']._serialized_start=945
+  _globals['_SPACETRANSFERSERVICE']._serialized_end=1585
 # @@protoc_insertion_point(module_scope)

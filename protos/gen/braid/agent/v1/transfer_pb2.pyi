@@ -4,9 +4,10 @@ isort:skip_file
 """
 
 from braid.agent.v1 import jobs_pb2 as _jobs_pb2
-from braid.common.v1 import space_rows_pb2 as _space_rows_pb2
+from collections import abc as _abc
 from google.protobuf import descriptor as _descriptor
 from google.protobuf import message as _message
+from google.protobuf.internal import containers as _containers
 import builtins as _builtins
 import sys
 import typing as _typing
@@ -49,7 +50,8 @@ class ExportSpacePageResponse(_message.Message):
     SPACE_FIELD_NUMBER: _builtins.int
     STORE_FIELD_NUMBER: _builtins.int
     PARTITION_FIELD_NUMBER: _builtins.int
-    PAGE_FIELD_NUMBER: _builtins.int
+    KIND_FIELD_NUMBER: _builtins.int
+    ROWS_FIELD_NUMBER: _builtins.int
     NEXT_PAGE_TOKEN_FIELD_NUMBER: _builtins.int
     space: _builtins.str
     """The space's id."""
@@ -57,11 +59,13 @@ class ExportSpacePageResponse(_message.Message):
     """The store that contains the rows."""
     partition: _builtins.str
     """Whose memories they belong to, as an opaque name; empty for what belongs to the space, or to the orchestrator's own store."""
+    kind: _builtins.str
+    """The kind of the rows."""
     next_page_token: _builtins.str
     """Token of the next page; empty on the last page, and only there."""
     @_builtins.property
-    def page(self) -> _space_rows_pb2.SpaceRows:
-        """The rows; may be none."""
+    def rows(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """Each row as a JSON object, without the space; may be none."""
 
     def __init__(
         self,
@@ -69,12 +73,13 @@ class ExportSpacePageResponse(_message.Message):
         space: _builtins.str = ...,
         store: _jobs_pb2.Store.ValueType = ...,
         partition: _builtins.str = ...,
-        page: _space_rows_pb2.SpaceRows | None = ...,
+        kind: _builtins.str = ...,
+        rows: _abc.Iterable[_builtins.str] | None = ...,
         next_page_token: _builtins.str = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["page", b"page"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["next_page_token", b"next_page_token", "page", b"page", "partition", b"partition", "space", b"space", "store", b"store"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["kind", b"kind", "next_page_token", b"next_page_token", "partition", b"partition", "rows", b"rows", "space", b"space", "store", b"store"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -86,21 +91,21 @@ class StartSpaceImportRequest(_message.Message):
 
     DESCRIPTOR: _descriptor.Descriptor
 
-    SPACE_FIELD_NUMBER: _builtins.int
+    EXPORTED_SPACE_FIELD_NUMBER: _builtins.int
     ARCHIVE_ID_FIELD_NUMBER: _builtins.int
-    space: _builtins.str
+    exported_space: _builtins.str
     """The id of the space that was exported; INVALID_ARGUMENT unless it is the caller's."""
     archive_id: _builtins.str
     """What identifies the archive's content, such as the SHA-256 of its manifest."""
     def __init__(
         self,
         *,
-        space: _builtins.str = ...,
+        exported_space: _builtins.str = ...,
         archive_id: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["archive_id", b"archive_id", "space", b"space"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["archive_id", b"archive_id", "exported_space", b"exported_space"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -142,7 +147,8 @@ class ImportSpacePageRequest(_message.Message):
     NUMBER_FIELD_NUMBER: _builtins.int
     STORE_FIELD_NUMBER: _builtins.int
     PARTITION_FIELD_NUMBER: _builtins.int
-    PAGE_FIELD_NUMBER: _builtins.int
+    KIND_FIELD_NUMBER: _builtins.int
+    ROWS_FIELD_NUMBER: _builtins.int
     import_id: _builtins.str
     """The import."""
     number: _builtins.int
@@ -151,9 +157,11 @@ class ImportSpacePageRequest(_message.Message):
     """As exported."""
     partition: _builtins.str
     """As exported."""
+    kind: _builtins.str
+    """As exported."""
     @_builtins.property
-    def page(self) -> _space_rows_pb2.SpaceRows:
-        """As exported."""
+    def rows(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """As exported; at most 10,000."""
 
     def __init__(
         self,
@@ -162,11 +170,12 @@ class ImportSpacePageRequest(_message.Message):
         number: _builtins.int = ...,
         store: _jobs_pb2.Store.ValueType = ...,
         partition: _builtins.str = ...,
-        page: _space_rows_pb2.SpaceRows | None = ...,
+        kind: _builtins.str = ...,
+        rows: _abc.Iterable[_builtins.str] | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["page", b"page"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["import_id", b"import_id", "number", b"number", "page", b"page", "partition", b"partition", "store", b"store"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["import_id", b"import_id", "kind", b"kind", "number", b"number", "partition", b"partition", "rows", b"rows", "store", b"store"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -178,12 +187,17 @@ class ImportSpacePageResponse(_message.Message):
 
     DESCRIPTOR: _descriptor.Descriptor
 
+    STORED_PAGE_COUNT_FIELD_NUMBER: _builtins.int
+    stored_page_count: _builtins.int
+    """How many pages are stored."""
     def __init__(
         self,
+        *,
+        stored_page_count: _builtins.int = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["stored_page_count", b"stored_page_count"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -217,12 +231,17 @@ class FinishSpaceImportResponse(_message.Message):
 
     DESCRIPTOR: _descriptor.Descriptor
 
+    SPACE_FIELD_NUMBER: _builtins.int
+    space: _builtins.str
+    """The space that was imported."""
     def __init__(
         self,
+        *,
+        space: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["space", b"space"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

@@ -66,7 +66,7 @@ class SpaceTransferServiceServicer:
     def ExportSpacePage(self, request, context):
         """Returns a page of what the space contains: documents with all versions, chunks and vectors; the graph with all versions of its
         facts; and all users' conversations and memories. Jobs, and keys of idempotent calls, are not part of it. All pages are of
-        one state: WRONG_STATE when the space has changed since the first page, or has unfinished jobs.
+        one state: WRONG_STATE when the space has changed since the first page, has unfinished jobs, or is being imported.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

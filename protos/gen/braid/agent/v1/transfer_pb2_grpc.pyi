@@ -21,7 +21,7 @@ class SpaceTransferServiceStub:
     ExportSpacePage: _aio.UnaryUnaryMultiCallable[_transfer_pb2.ExportSpacePageRequest, _transfer_pb2.ExportSpacePageResponse]
     """Returns a page of what the space contains: documents with all versions, chunks and vectors; the graph with all versions of its
     facts; and all users' conversations and memories. Jobs, and keys of idempotent calls, are not part of it. All pages are of
-    one state: WRONG_STATE when the space has changed since the first page, or has unfinished jobs.
+    one state: WRONG_STATE when the space has changed since the first page, has unfinished jobs, or is being imported.
     """
     StartSpaceImport: _aio.UnaryUnaryMultiCallable[_transfer_pb2.StartSpaceImportRequest, _transfer_pb2.StartSpaceImportResponse]
     """Begins an import into the caller's space, or returns the unfinished one of the same archive. WRONG_STATE if the space contains
@@ -46,7 +46,7 @@ class SpaceTransferServiceServicer(metaclass=_abc_1.ABCMeta):
     ) -> _abc.Awaitable[_transfer_pb2.ExportSpacePageResponse]:
         """Returns a page of what the space contains: documents with all versions, chunks and vectors; the graph with all versions of its
         facts; and all users' conversations and memories. Jobs, and keys of idempotent calls, are not part of it. All pages are of
-        one state: WRONG_STATE when the space has changed since the first page, or has unfinished jobs.
+        one state: WRONG_STATE when the space has changed since the first page, has unfinished jobs, or is being imported.
         """
 
     @_abc_1.abstractmethod

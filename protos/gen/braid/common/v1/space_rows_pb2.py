@@ -25,7 +25,7 @@ _sym_db = _symbol_database.Default()
 from buf.validate import validate_pb2 as buf_dot_validate_dot_validate__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n braid/common/v1/space_rows.proto\x12\x0f\x62raid.common.v1\x1a\x1b\x62uf/validate/validate.proto\"H\n\tSpaceRows\x12\"\n\x04kind\x18\x01 \x01(\tB\x14\xbaH\x11r\x0f\x10\x01\x18@2\t^[a-z_]+$\x12\x17\n\x04rows\x18\x02 \x03(\tB\t\xbaH\x06\x92\x01\x03\x10\x90Nb\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n braid/common/v1/space_rows.proto\x12\x0f\x62raid.common.v1\x1a\x1b\x62uf/validate/validate.proto\"=\n\tSpaceRows\x12\x17\n\x04kind\x18\x01 \x01(\tB\t\xbaH\x06r\x04\x10\x01\x18@\x12\x17\n\x04rows\x18\x02 \x03(\tB\t\xbaH\x06\x92\x01\x03\x10\x90Nb\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -33,9 +33,9 @@ _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'braid.common.v1.space_rows_
 if not _descriptor._USE_C_DESCRIPTORS:
   DESCRIPTOR._loaded_options = None
   _globals['_SPACEROWS'].fields_by_name['kind']._loaded_options = None
-  _globals['_SPACEROWS'].fields_by_name['kind']._serialized_options = b'\272H\021r\017\020\001\030@2\t^[a-z_]+$'
+  _globals['_SPACEROWS'].fields_by_name['kind']._serialized_options = b'\272H\006r\004\020\001\030@'
   _globals['_SPACEROWS'].fields_by_name['rows']._loaded_options = None
   _globals['_SPACEROWS'].fields_by_name['rows']._serialized_options = b'\272H\006\222\001\003\020\220N'
   _globals['_SPACEROWS']._serialized_start=82
-  _globals['_SPACEROWS']._serialized_end=154
+  _globals['_SPACEROWS']._serialized_end=143
 # @@protoc_insertion_point(module_scope)

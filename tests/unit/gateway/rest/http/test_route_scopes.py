@@ -18,6 +18,7 @@ READING = {
 }
 ADMINISTERING = {
     *("/api/consistency", "/api/reembed", "/api/reextract", "/api/space"),
+    *("/api/space/import", "/api/space/import/pages", "/api/space/import/finish"),
     *("/api/quarantines/{quarantine_id}", "/api/quarantines/{quarantine_id}/restore"),
 }
 PROBES = {"/healthz", "/readyz"}
@@ -54,5 +55,9 @@ def test_only_searches_and_questions_need_no_more_than_read_without_being_a_get(
 def test_reading_by_get_needs_read_unless_the_contract_declares_another_scope() -> None:
     gets = [one for one in routes() if "GET" in one.methods and one.path not in PROBES]
     admin = {route.path for route in gets if route.scope == "admin"}
-    assert admin == {"/api/quarantines", "/api/quarantines/{quarantine_id}"}
+    assert admin == {
+        "/api/quarantines",
+        "/api/quarantines/{quarantine_id}",
+        "/api/space/export",
+    }
     assert {route.scope for route in gets if route.path not in admin} == {"read"}
