@@ -14,6 +14,7 @@ import httpx2
 from gateway.cli.discovery import Probed
 from gateway.cli.errors import CliError, UnreachableError
 from gateway.cli.job_status import POLL_SECONDS, has_ended
+from gateway.content_types import CONTENT_TYPES
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -196,7 +197,9 @@ class Api:
     def upload(
         self, name: str, data: bytes, kind: str, full: Full | None = None, **fields: str
     ) -> Any:
-        """Uploads a file; its name becomes the document id. Returns the job. Calls `full` while uploads must wait.
+        """Uploads a file; its name becomes the document id, and it replaces an earlier file of this name.
+
+        Returns the job. Calls `full` while uploads must wait.
 
         `fields` are further ones of the form, such as the title.
         """
@@ -204,6 +207,8 @@ class Api:
         form: dict[str, Any] = {
             "data": {"source": name, **fields},
             "files": {"file": (name, data, kind)},
+            # Facts among JSON lines are posted on their own: here `replace` would withdraw them.
+            "params": {} if kind == CONTENT_TYPES[".jsonl"] else {"replace": "true"},
         }
         return self._patiently("POST", "/api/documents", full, **form)
 

@@ -24,6 +24,7 @@ from gateway.cli.ingest.report import show_names, show_report
 from gateway.cli.options import AsJson
 from gateway.cli.output import show_pairs, show_removed
 from gateway.cli.terminal_escape import line
+from gateway.file_fingerprints import FINGERPRINT
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -164,8 +165,6 @@ def _outcome(session: Session, given: _Sync) -> dict[str, Any]:
 
 def _stored(api: Api, prefix: str) -> Iterator[tuple[str, str]]:
     """Yields the ids and fingerprints of a folder's stored documents. Those of JSON lines have ids of their own."""
-    from gateway.cli.ingest.folder_comparison import FINGERPRINT  # noqa: PLC0415
-
     cursor: str | None = None
     while True:
         page = api.get("/api/documents", prefix=prefix, limit=_PAGE, cursor=cursor)

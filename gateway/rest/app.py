@@ -125,10 +125,15 @@ def create_app(
     return app
 
 
+# A page as it was exported, with room for what JSON escapes; gRPC takes no larger message.
+_IMPORT_PAGE_BYTES = 16 * 1024 * 1024
+
+
 def _body_limit(settings: GatewaySettings) -> Callable[[str], int]:
     uploads = {
         "/api/documents": settings.max_document_bytes,
         "/api/facts": settings.max_facts_bytes,
+        "/api/space/import/pages": _IMPORT_PAGE_BYTES,
     }
     return lambda path: uploads.get(path, settings.max_body_bytes)
 

@@ -12,6 +12,7 @@ COMMANDS = {
     "http_search": "tests.benchmarks.http_search",
     "vector_overhead": "tests.benchmarks.vector_overhead",
     "sync": "tests.benchmarks.sync",
+    "export": "tests.benchmarks.export",
     "text": "tests.benchmarks.text",
     "ann": "tests.benchmarks.ann",
     "upsert": "tests.benchmarks.upsert",

@@ -19,7 +19,8 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from gateway.cli.api import Api
-from gateway.cli.ingest.folder_comparison import FINGERPRINT, FolderComparison
+from gateway.cli.ingest.folder_comparison import FolderComparison
+from gateway.file_fingerprints import FINGERPRINT
 from tests.benchmarks.command import MeasureError, Options
 from tests.benchmarks.figures import Figures, note
 from tests.benchmarks.harness import running_stack

@@ -10,14 +10,13 @@ from typing import TYPE_CHECKING
 from gateway.cli.errors import CliError
 from gateway.cli.ingest.files import Found, Problem, Source, find, printable, without_site_names
 from gateway.content_types import CONTENT_TYPES
+from gateway.file_fingerprints import FINGERPRINT
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from gateway.cli.ingest.ignore_rules import IgnoreRules
 
-# The metadata of a document that name the content of its file.
-FINGERPRINT = "file_sha256"
 # The share of a folder's documents that may vanish before it has to be confirmed.
 _MAX_VANISHED_SHARE = 0.2
 # Files of several documents, which have ids of their own.

@@ -16,6 +16,11 @@ from braid.vector.v1 import documents_pb2
 from gateway.clients import Clients
 from gateway.rest import jobs
 from gateway.rest.documents.fact_lines import FactLines, find_facts, without_facts
+from gateway.rest.documents.replaced_files import (
+    OtherFileError,
+    note_fingerprint,
+    refuse_other_file,
+)
 from gateway.rest.documents.upload_responses import (
     Accepted,
     FactsAccepted,
@@ -187,6 +192,9 @@ async def upload_documents(
     Answers with a job a file at once. Facts among JSON lines are taken as by `POST /api/facts` and counted in `facts`:
     a file with a wrong one is refused.
 
+    A file whose name stands for another file's document is refused with status 409 unless `replace` is true, which
+    makes it the document's next version; so does a form's `id`, which is meant.
+
     Of several files the good ones are taken: the answer's status is 207 when others
     are refused, and `refused` names them.
 
@@ -256,10 +264,15 @@ async def _take_files(
     async with request.form(max_files=MAX_FILES, max_fields=len(_FORM["properties"])) as form:
         fields, files = read_form(form)
         until = monotonic() + caller.timeout
+        others: OtherFileError | None = None
         for index, file in enumerate(files):
             one = _File(index, file, fields.of(file), facts)
             try:
                 await _take_file(caller.until(until), clients, one, taken)
+            except OtherFileError as error:
+                taken.refused.append(error.problem)
+                others = others or error
+                continue
             except BraidError as error:
                 if error.fields:
                     taken.refused += error.fields
@@ -273,15 +286,20 @@ async def _take_files(
                 taken.ended_by = error
                 break
     if taken.is_empty:
-        raise InvalidFieldError(*taken.refused)
+        raise others or InvalidFieldError(*taken.refused)
     return taken
 
 
 async def _take_file(caller: Caller, clients: Clients, one: _File, taken: _AcceptedUpload) -> None:
     """Accepts a file: facts first, so that an invalid fact refuses the whole file."""
     place = f"files[{one.index}]"
+    is_lines = one.metadata.content_type == JSON_LINES
+    if not is_lines:
+        await note_fingerprint(one.metadata, one.file)
+        if not (one.facts.replace or one.metadata.document_id):
+            await refuse_other_file(caller, clients, one.metadata, place)
     parts = from_file(one.metadata, one.file)
-    if one.metadata.content_type == JSON_LINES:
+    if is_lines:
         lines = await find_facts(one.file.file, place, one.facts.max_bytes)
         if lines.facts or one.facts.replace:
             stated = Stated(one.fact_source, one.facts.replace and bool(one.fact_source))

@@ -21,7 +21,7 @@ FactSource: TypeAlias = Annotated[
 ReplaceStated: TypeAlias = Annotated[
     bool,
     Query(
-        description="Withdraw the facts that the source no longer states; none if any fact is refused. Those that "
-        "another source or a text also states stand. Default: all of them stand."
+        description="Replace what the source has stated: withdraw the facts that it no longer states, none if any "
+        "fact is refused. Those that another source or a text also states stand. Default: all of them stand."
     ),
 ]

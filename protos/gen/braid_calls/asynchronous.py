@@ -782,10 +782,10 @@ class Calls(Connection):
     async def import_space_page(
         self,
         import_id: str,
+        number: int,
         store: agent_jobs_pb2.Store.ValueType | str,
         kind: str,
         *,
-        number: int = 0,
         partition: str = "",
         rows: Iterable[str] = (),
         timeout: float | None = None,
@@ -795,9 +795,9 @@ class Calls(Connection):
 
         Args:
             import_id: The import.
+            number: The page's number in the archive, counted from 1.
             store: As exported.
             kind: As exported.
-            number: The page's number in the archive, counted from 1.
             partition: As exported.
             rows: As exported; at most 10,000.
         """
@@ -1285,10 +1285,11 @@ class Calls(Connection):
         skip_inference: bool = False,
         timeout: float | None = None,
     ) -> agent_memories_pb2.CreateMemoryResponse:
-        """Stores a memory with its relations, all or nothing. When the call returns, searches find the memory
-        and follow its relations. If the graph is too busy to store its part, or then to infer and read
-        relations, within 2 s each, the answer has no relations, and a job of kind JOB_KIND_INFER stores and
-        infers them.
+        """Stores a memory with its relations, all or nothing. A memory with the same text, type and session is
+        the same memory: it is returned as it is, and gets these relations in addition. When the call
+        returns, searches find the memory and follow its relations. If the graph is too busy to store its
+        part, or then to infer and read relations, within 2 s each, the answer has no relations, and a job
+        of kind JOB_KIND_INFER stores and infers them.
 
         Args:
             content: Its text, 1–32,768 characters that are not all white space.

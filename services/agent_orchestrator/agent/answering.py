@@ -67,6 +67,7 @@ _PART_NAMES = {
     "documents": "the documents",
     "graph": "the knowledge graph",
     "memory": "the memory",
+    "conversations": "the conversations",
 }
 # Characters that a terminal or page may interpret: controls except tab and line feed, and bidirectional overrides.
 _UNSAFE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")

@@ -22,7 +22,10 @@ from services.agent_orchestrator.agent.runs.runs import Runs
 from services.agent_orchestrator.agent.servicer import AgentServicer
 from services.agent_orchestrator.agent.settings import AgentOptions, AnswerSettings
 from services.agent_orchestrator.agent.tier_reads import TierReads
-from services.agent_orchestrator.agent.tools.entity_memory import GUIDANCE, MemoryTools
+from services.agent_orchestrator.agent.tools import conversations as conversation_tools
+from services.agent_orchestrator.agent.tools import entity_memory
+from services.agent_orchestrator.agent.tools.conversations import ConversationTools
+from services.agent_orchestrator.agent.tools.entity_memory import MemoryTools
 from services.agent_orchestrator.agent.toolsets import build_toolsets
 from services.agent_orchestrator.clients.health_watch import HealthWatch
 from services.agent_orchestrator.entity_memory.app import EntityMemoryParts
@@ -81,9 +84,14 @@ async def open_agent(
         summarizer = summarizer or build_language_model(asked, throttle)
     runs = Runs(
         answering=Answering(
-            build_toolsets([MemoryTools(memory.memory, memory.writes).toolset()]),
+            build_toolsets(
+                [
+                    MemoryTools(memory.memory, memory.writes).toolset(),
+                    ConversationTools(conversations).toolset(),
+                ]
+            ),
             models,
-            {"all": [GUIDANCE]},
+            {"all": [entity_memory.GUIDANCE, conversation_tools.GUIDANCE]},
             context_of,
         ),
         pool=pool,

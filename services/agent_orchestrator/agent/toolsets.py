@@ -41,6 +41,7 @@ EXPECTED: Final[Mapping[Profile, tuple[str, ...]]] = {
         "get_snapshot",
         "diff_graph",
         "query_graph",
+        "search_conversations",
         "save_entity",
         "save_relationship",
         "forget",

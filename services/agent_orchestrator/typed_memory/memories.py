@@ -48,8 +48,7 @@ from services.runtime.errors import (
     NotFoundError,
     WrongStateError,
 )
-from services.runtime.idempotency import new_id
-from services.runtime.ids import chunk_id, content_sha256, document_hash
+from services.runtime.ids import chunk_id, content_sha256, derived_uuid, document_hash
 
 MAX_RELATIONS = 1000
 # Longer than any call may take: a memory not visible by then was interrupted.
@@ -112,12 +111,14 @@ class Memories:
     async def create(
         self, owner: Owner, given: NewMemory, relations: Sequence[RelationInput]
     ) -> Memory:
-        """Stores a memory. `relations` start at it; their sources are set here."""
-        document = new_id("memory")
-        id_ = chunk_id(owner.partition, document, content_sha256(given.content), 0)
+        """Stores a memory, or adds `relations` to the one that says the same. Relations start at it."""
+        digest = content_sha256(given.content)
+        # What is said again gets the same id, also from two devices at once, or after an interruption.
+        document = derived_uuid("memory", owner.partition, given.type, given.session_id, digest)
+        id_ = chunk_id(owner.partition, document, digest, 0)
         created = (await self._store.by_id(owner, [id_])).get(id_)
-        if created is not None:  # by an earlier attempt of this call
-            return created
+        if created is not None:
+            return await self._say_again(owner, created, relations)
         await self._check_type(owner, given.type)
         await self._check_targets(owner, [one.target_id for one in relations])
         if not given.session_id:
@@ -271,6 +272,20 @@ class Memories:
         except BraidError:
             return
 
+    async def _say_again(
+        self, owner: Owner, memory: Memory, relations: Sequence[RelationInput]
+    ) -> Memory:
+        """Returns an existing memory with these relations in addition; saying it again counts as an access."""
+        await self._check_targets(owner, [one.target_id for one in relations])
+        if any(one.target_id == memory.id for one in relations):
+            raise InvalidFieldError(FieldError("relations", "a memory has no relation to itself"))
+        for relation in relations:
+            relation.source_id = memory.id
+        if relations:
+            await self.put_existing(owner, relations)
+        await self._store.note_access(owner, [memory.id])
+        return memory
+
     async def _create(
         self,
         owner: Owner,
@@ -282,7 +297,11 @@ class Memories:
         id_, document = ids
         memory = await self._store.add(owner, id_, document, given)
         if memory is None:
-            raise WrongStateError("The session is closed.")
+            # Another call has just said the same, or the session is closed.
+            said = (await self._store.by_id(owner, [id_])).get(id_)
+            if said is None:
+                raise WrongStateError("The session is closed.")
+            return await self._say_again(owner, said, relations)
         try:
             in_graph = await self._into_tiers(owner, memory, relations, follows)
             waiting = None if in_graph else [*relations, *follows]

@@ -84,6 +84,35 @@ async def test_a_memory_is_stored_in_a_partition_of_its_user(world: World, stub:
     assert await listed(stub, BOB) == []
 
 
+async def test_what_is_said_again_is_the_same_memory_also_from_two_devices_at_once(
+    world: World, stub: Any
+) -> None:
+    first = await create(stub, "The pump leaks.", title="Pump")
+    target = await create(stub, "The valve was replaced.")
+    again = await create(stub, "The pump leaks.", title="Other", relations=[fixing(target.id)])
+    assert (again.id, again.title) == (first.id, "Pump")
+    [put] = world.graph.script.requests["PutRelations"]
+    assert [(one.source_id, one.target_id) for one in put.relations] == [(first.id, target.id)]
+    both = await asyncio.gather(*(create(stub, "The roof is new.") for _ in range(2)))
+    assert both[0].id == both[1].id
+    assert await rows(world) == 3
+    # Another type, session or user has another memory.
+    others = [
+        await create(stub, "The pump leaks.", type="task"),
+        await create(stub, "The pump leaks.", session_id="s"),
+        await create(stub, "The pump leaks.", caller=BOB),
+    ]
+    assert len({first.id, *(one.id for one in others)}) == 4
+    assert await refused(
+        stub.CreateMemory(
+            memories_pb2.CreateMemoryRequest(
+                content="The pump leaks.", relations=[fixing(first.id)]
+            ),
+            metadata=ALICE,
+        )
+    ) == ["relations"]
+
+
 @pytest.mark.parametrize(
     "failing",
     [

@@ -28,6 +28,7 @@ from braid.graph.v1 import query_pb2
 from braid.vector.v1 import documents_pb2
 from braid.vector.v1 import search_pb2 as vector_pb2
 from services.runtime.context import CallContext, current_call
+from services.runtime.errors import NotFoundError
 from services.runtime.server import RunningServer, Service, start_server
 from services.runtime.settings import RuntimeSettings
 
@@ -92,6 +93,12 @@ class Script:
         self._refused: dict[str, Exception] = {}
         # Called before every upload, relevant to few tests: succeeds unless a test makes it fail, and is not recorded.
         self.answer(CAPACITY, ingest_pb2.CheckIngestCapacityResponse())
+        # Called before a file is taken whose name may stand for another one.
+        self.fail("GetDocument", NotFoundError("document"))
+
+    def of(self, rpc: str) -> list[Seen]:
+        """The calls of an RPC."""
+        return [one for one in self.seen if one.method.endswith(f"/{rpc}")]
 
     def answer(self, rpc: str, *messages: Message, after: float = 0) -> None:
         """`rpc` answers with these messages, `after` seconds later."""

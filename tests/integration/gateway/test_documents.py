@@ -103,8 +103,11 @@ async def test_the_files_of_an_upload_share_its_deadline(served: Served) -> None
     files = [("files", (name, name.encode())) for name in ("a.md", "b.md", "c.md")]
     response = await served.http.post(DOCUMENTS, files=files, headers={"x-timeout-ms": "5000"})
     assert response.status_code == 202
-    assert len(served.script.seen) == len(files)
-    assert all(call.time_left <= 5.1 - 0.2 * place for place, call in enumerate(served.script.seen))
+    assert len(served.script.of("IngestDocument")) == len(files)
+    assert all(
+        call.time_left <= 5.1 - 0.2 * place
+        for place, call in enumerate(served.script.of("IngestDocument"))
+    )
 
 
 async def test_an_upload_ends_at_its_deadline_however_many_files_it_has(served: Served) -> None:
@@ -117,7 +120,7 @@ async def test_an_upload_ends_at_its_deadline_however_many_files_it_has(served: 
     assert {problem["description"] for problem in answer["refused"]} == {
         errors.DeadlineError().message
     }
-    assert 1 < len(served.script.seen) <= 4
+    assert 1 < len(served.script.of("IngestDocument")) <= 4
 
 
 @pytest.mark.parametrize(
@@ -135,7 +138,7 @@ async def test_accepted_files_keep_their_jobs_when_the_others_fail(
     assert answer["refused"] == [
         {"field": f"files[{place}]", "description": error.message} for place in (1, 2)
     ]
-    assert len(served.script.seen) == 2
+    assert len(served.script.of("IngestDocument")) == 2
 
 
 async def test_an_upload_without_an_accepted_file_fails_with_the_services_error(
@@ -145,7 +148,7 @@ async def test_an_upload_without_an_accepted_file_fails_with_the_services_error(
     files = [("files", (name, b"text", "image/png")) for name in ("a.png", "b.md", "c.md")]
     response = await served.http.post(DOCUMENTS, files=files)
     assert (response.status_code, response.json()["reason"]) == (429, "OVERLOADED")
-    assert len(served.script.seen) == 2
+    assert len(served.script.of("IngestDocument")) == 2
 
 
 async def test_form_fields_describe_the_uploaded_file(served: Served) -> None:
@@ -164,7 +167,7 @@ async def test_a_large_file_arrives_complete_in_several_messages(served: Served)
     response = await served.http.post(DOCUMENTS, files={"file": ("a.txt", content)})
     assert response.status_code == 202
     assert uploaded(served)[1] == content
-    assert len(served.script.seen[0].messages) > 10
+    assert len(served.script.of("IngestDocument")[0].messages) > 10
 
 
 @pytest.mark.parametrize(

@@ -14,5 +14,5 @@ ACCEPTED = ingest_pb2.IngestDocumentResponse(job=JOB)
 
 def uploaded(served: Served, call: int = 0) -> tuple[Any, bytes]:
     """Returns the metadata and the bytes of an upload as the service received them."""
-    first, *rest = served.script.seen[call].messages
+    first, *rest = served.script.of("IngestDocument")[call].messages
     return first.metadata, b"".join(part.data for part in rest)

@@ -71,10 +71,11 @@ export async function remove(path) {
   return response.status === 204 ? null : response.json();
 }
 
-export async function upload(files) {
+/** Uploads files; with `replace`, also in place of other files of their names. */
+export async function upload(files, replace = false) {
   const form = new FormData();
   for (const file of files) form.append("files", file, file.webkitRelativePath || file.name);
-  const response = await call("/api/documents", { method: "POST", body: form });
+  const response = await call(`/api/documents${replace ? "?replace=true" : ""}`, { method: "POST", body: form });
   return response.json();
 }
 

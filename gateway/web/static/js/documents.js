@@ -33,16 +33,22 @@ function drop(jobs, reload, signal) {
       if (name === "drop") send([...event.dataTransfer.files]);
     });
   }
-  async function send(files) {
+  function ask(files, message) {
+    const card = el("div", { class: "card" }, el("p", {}, data(message)),
+      el("button", { type: "button", onclick: () => { card.remove(); send(files, true); } }, "Replace it"));
+    jobs.append(card);
+  }
+  async function send(files, replace = false) {
     if (!files.length) return;
     announce(`Uploading ${files.length} files …`);
     try {
-      const answer = await upload(files);
+      const answer = await upload(files, replace);
       for (const job of answer.jobs ?? [answer.job].filter(Boolean)) watch(job, jobs, reload, signal);
       for (const one of answer.refused ?? []) jobs.append(problem({ message: `${one.field}: ${one.description}` }));
       if (answer.facts) jobs.append(el("p", { class: "card" }, `${answer.facts.added} facts added, ${answer.facts.unchanged} known already, ${answer.facts.refused_total} refused.`));
     } catch (error) {
-      jobs.append(problem(error));
+      if (error.status === 409 && !replace) ask(files, error.message);
+      else jobs.append(problem(error));
     }
     input.value = "";
     announce("");

@@ -43,7 +43,12 @@ _MAY_BE_MORE: Final = "There may be more: only the sentences that answer best ar
 INTRODUCTION: Final = "Braid's local planner quotes the sources; no language model wrote this."
 _ENGLISH_ONLY: Final = "Its own words are English in every language."
 _EMPTY_GRAPH: Final = "The knowledge graph is empty: ingest documents or facts first."
-_PARTS: Final = {"graph": "knowledge graph", "documents": "documents", "memory": "memory"}
+_PARTS: Final = {
+    "graph": "knowledge graph",
+    "documents": "documents",
+    "memory": "memory",
+    "conversations": "conversations",
+}
 _ASKS_FOR_LATER: Final = phrases(
     "now|today|since|chang(?:e|es|ed)|later|still|afterwards|meanwhile"
 )
@@ -337,7 +342,9 @@ def _documents_were_searched(part: AnsweredPart) -> bool:
 
 
 def _nothing(part: AnsweredPart, found: Found) -> str:
-    if any(result.tool == "query_graph" for result in part.results):
+    if _asked(part, "search_conversations"):
+        return "Nothing about this was said in a conversation that is kept."
+    if _asked(part, "query_graph"):
         return "Nothing is remembered about you on this yet."
     said = _CANNOT_COMPUTE.get(goal_of(part.question), NOTHING_ANSWERS)
     if declares(part.question.text):

@@ -24,12 +24,17 @@ from services.agent_orchestrator.agent.planner.question import (
     read_question,
     without_times,
 )
-from services.agent_orchestrator.agent.planner.replies import asks_nothing, names_what_to_forget
+from services.agent_orchestrator.agent.planner.replies import (
+    asks_about_conversations,
+    asks_nothing,
+    names_what_to_forget,
+)
 from services.agent_orchestrator.agent.planner.routing import HISTORY, route
 from services.agent_orchestrator.agent.planner.small_talk import is_small_talk
 from services.agent_orchestrator.agent.planner.tool_choice import (
     DOCUMENTS,
     FORGET,
+    MEMORY,
     NOTHING,
     ChooseTool,
 )
@@ -123,6 +128,8 @@ async def with_tool(question: Question, choose: ChooseTool) -> Question:
     """Returns a question with its tool. No grammar applies to other languages: their documents are searched."""
     if names_what_to_forget(question.text):
         return replace(question, tool=FORGET)
+    if asks_about_conversations(question.text):
+        return replace(question, tool=MEMORY)
     if asks_nothing(question.text):
         return replace(question, tool=NOTHING)
     if not is_english(question.text):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Final, NamedTuple
 
 from services.agent_orchestrator.agent.planner.first_person import is_statement
 from services.agent_orchestrator.agent.planner.small_talk import is_small_talk
@@ -53,6 +53,22 @@ _FORGET: Final = compile_linear(
     + r"\b(?:memor(?:y|ies)|(?:about|of|on) me|you (?:know|remember|saved|stored))\b)",
     ignore_case=True,
 )
+_TELL: Final = r"(?:tell|told|say|said|mention(?:ed)?|talk(?:ed)?|write|wrote|written)"
+_ANSWER: Final = (
+    r"(?:tell|told|say|said|answer(?:ed)?|repl(?:y|ied)|recommend(?:ed)?|suggest(?:ed)?)"
+)
+_EVER: Final = "(?:ever |already |just )?"
+_ANSWERED: Final = compile_linear(rf"\byou {_EVER}{_ANSWER}\b", ignore_case=True)
+# "When did I tell you", "what did I say about", "what did you answer". Whom "we" means is not known, and what was told
+# to a colleague may stand in a document.
+_SAID: Final = compile_linear(
+    r"(?:\b(?:when|what|where|how often|which)\b[^.?!]{0,40})?"
+    rf"\b(?:(?:did|have|had) i {_EVER}(?:{_TELL} (?:to )?you|say|said|mention(?:ed)?)"
+    rf"|(?:did|have|had) you {_EVER}{_ANSWER}(?: me)?"
+    r"|(?:in|from|during) our (?:last |previous |earlier |past )?(?:chats?|conversations?))\b"
+    r"(?: (?:about|of|on|that|regarding))?",
+    ignore_case=True,
+)
 _FORGET_IT: Final = compile_linear(r"^\W*forget (?:it|about it|that)\W*$", ignore_case=True)
 
 
@@ -65,6 +81,24 @@ def asks_to_forget(text: str) -> bool:
     """Whether users want something deleted that is remembered about them."""
     plain = text.replace("’", "'")
     return bool(_FORGET.match(plain)) or bool(_FORGET_IT.match(plain))
+
+
+class AskedOfConversations(NamedTuple):
+    """What a question about earlier conversations is about, and whether it means what was answered."""
+
+    topic: str
+    of_assistant: bool
+
+
+def asks_about_conversations(text: str) -> bool:
+    """Whether users ask what they or the assistant said before: "when did I tell you about the move?"."""
+    return bool(_SAID.search(text.replace("’", "'")))
+
+
+def asked_of_conversations(text: str) -> AskedOfConversations:
+    """Returns what a question about earlier conversations is about."""
+    plain = text.replace("’", "'")
+    return AskedOfConversations(_SAID.sub(" ", plain).strip(" ?.!,"), bool(_ANSWERED.search(plain)))
 
 
 def names_what_to_forget(text: str) -> bool:

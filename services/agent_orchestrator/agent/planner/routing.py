@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any, Final
 
-from services.agent_orchestrator.agent.planner import question_forms
+from services.agent_orchestrator.agent.planner import question_forms, replies
 from services.agent_orchestrator.agent.planner.dates.expressions import TimeExpression
 from services.agent_orchestrator.agent.planner.question import Question
 
@@ -66,6 +66,8 @@ _SUBSTITUTES: Final[dict[str, tuple[str, ...]]] = {
     "search_findings": ("comprehensive_search", "hybrid_search"),
     "query_graph": ("comprehensive_search", "hybrid_search"),
 }
+# Messages that an answer quotes at most.
+_MESSAGES: Final = 3
 _NO_TIME: Final = frozenset({"hybrid_search", "vector_search"})
 
 
@@ -122,7 +124,14 @@ def _nothing(_question: Question) -> list[ToolCall]:
 
 
 def _memory(question: Question) -> list[ToolCall]:
-    return [ToolCall("query_graph", {"query": question.text})]
+    remembered = ToolCall("query_graph", {"query": question.text})
+    if not replies.asks_about_conversations(question.text):
+        return [remembered]
+    asked = replies.asked_of_conversations(question.text)
+    author = "assistant" if asked.of_assistant else "user"
+    arguments = {"query": asked.topic or question.text, "author": author, "limit": _MESSAGES}
+    said = ToolCall("search_conversations", arguments)
+    return [said] if asked.of_assistant else [remembered, said]
 
 
 def _forget(question: Question) -> list[ToolCall]:

@@ -42,7 +42,7 @@ from services.agent_orchestrator.agent.results import MAX_ITEMS, ResultItem, Too
 from services.agent_orchestrator.entity_memory.notes import NoteTurn, not_noted
 
 _DOCUMENT_TOOLS: Final = frozenset({"comprehensive_search", "hybrid_search", "vector_search"})
-_RECORDS: Final = frozenset({"query_graph", "search_findings", "forget"})
+_RECORDS: Final = frozenset({"query_graph", "search_conversations", "search_findings", "forget"})
 # The first calls, the second hop of a question, and a document search if the graph has no answer.
 _MAX_STEPS: Final = 3
 # A history is read page by page up to the requested page, or until an answer can be computed.

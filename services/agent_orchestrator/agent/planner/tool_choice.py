@@ -25,6 +25,8 @@ DOCUMENTS: Final = "documents"
 """What documents say, with whichever search fits the question."""
 RELATIONS: Final = "search_knowledge_graph"
 FORGET: Final = "forget"
+MEMORY: Final = "query_graph"
+"""What users have said about themselves, and in their conversations."""
 NOTHING: Final = "none"
 """Small talk, which needs no tool."""
 

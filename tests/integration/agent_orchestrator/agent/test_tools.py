@@ -50,7 +50,13 @@ from tests.stubs.script import fail
 NOW = datetime(2026, 11, 24, tzinfo=UTC)
 NO_PLANNER: Any = None
 QUESTION = "Who owns the Ledger Service?"
-MEMORY_TOOLS = ("query_graph", "save_entity", "save_relationship", "forget")
+MEMORY_TOOLS = (
+    "query_graph",
+    "search_conversations",
+    "save_entity",
+    "save_relationship",
+    "forget",
+)
 READING_TOOLS = [name for name in EXPECTED["all"] if name not in MEMORY_TOOLS]
 GRAPH_TOOLS = ("search_knowledge_graph", "get_entity_history", "get_snapshot", "diff_graph")
 

@@ -21,7 +21,8 @@ class MemoryServiceStub:
 
     def __init__(self, channel: _aio.Channel) -> None: ...
     CreateMemory: _aio.UnaryUnaryMultiCallable[_memories_pb2.CreateMemoryRequest, _memories_pb2.CreateMemoryResponse]
-    """Stores a memory with its relations, all or nothing. When the call returns, searches find the memory and follow its relations.
+    """Stores a memory with its relations, all or nothing. A memory with the same text, type and session is the same memory: it is
+    returned as it is, and gets these relations in addition. When the call returns, searches find the memory and follow its relations.
     If the graph is too busy to store its part, or then to infer and read relations, within 2 s each, the answer has no relations,
     and a job of kind JOB_KIND_INFER stores and infers them.
     """
@@ -74,7 +75,8 @@ class MemoryServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _memories_pb2.CreateMemoryRequest,
         context: _aio.ServicerContext[_memories_pb2.CreateMemoryRequest, _abc.Awaitable[_memories_pb2.CreateMemoryResponse]],
     ) -> _abc.Awaitable[_memories_pb2.CreateMemoryResponse]:
-        """Stores a memory with its relations, all or nothing. When the call returns, searches find the memory and follow its relations.
+        """Stores a memory with its relations, all or nothing. A memory with the same text, type and session is the same memory: it is
+        returned as it is, and gets these relations in addition. When the call returns, searches find the memory and follow its relations.
         If the graph is too busy to store its part, or then to infer and read relations, within 2 s each, the answer has no relations,
         and a job of kind JOB_KIND_INFER stores and infers them.
         """

@@ -28,7 +28,7 @@ from braid.common.v1 import options_pb2 as braid_dot_common_dot_v1_dot_options__
 from buf.validate import validate_pb2 as buf_dot_validate_dot_validate__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1d\x62raid/agent/v1/transfer.proto\x12\x0e\x62raid.agent.v1\x1a\x19\x62raid/agent/v1/jobs.proto\x1a\x1a\x62raid/common/v1/json.proto\x1a\x1d\x62raid/common/v1/options.proto\x1a\x1b\x62uf/validate/validate.proto\"7\n\x16\x45xportSpacePageRequest\x12\x1d\n\npage_token\x18\x01 \x01(\tB\t\xbaH\x06r\x04\x18\x80\x80\x01\"\xa9\x01\n\x17\x45xportSpacePageResponse\x12\r\n\x05space\x18\x01 \x01(\t\x12$\n\x05store\x18\x02 \x01(\x0e\x32\x15.braid.agent.v1.Store\x12\x11\n\tpartition\x18\x03 \x01(\t\x12\x0c\n\x04kind\x18\x04 \x01(\t\x12\x0c\n\x04rows\x18\x05 \x03(\t\x12\x17\n\x0fnext_page_token\x18\x06 \x01(\t:\x11\xe2\xda\x18\r\n\x0bSpaceExport\"\\\n\x17StartSpaceImportRequest\x12!\n\x0e\x65xported_space\x18\x01 \x01(\tB\t\xbaH\x06r\x04\x10\x01\x18@\x12\x1e\n\narchive_id\x18\x02 \x01(\tB\n\xbaH\x07r\x05\x10\x01\x18\x80\x01\"[\n\x18StartSpaceImportResponse\x12\x11\n\timport_id\x18\x01 \x01(\t\x12\x19\n\x11stored_page_count\x18\x02 \x01(\x03:\x11\xe2\xda\x18\r\n\x0bSpaceImport\"\xce\x01\n\x16ImportSpacePageRequest\x12\x1b\n\timport_id\x18\x01 \x01(\tB\x08\xbaH\x05r\x03\xb0\x01\x01\x12\x17\n\x06number\x18\x02 \x01(\x03\x42\x07\xbaH\x04\"\x02(\x01\x12\x30\n\x05store\x18\x03 \x01(\x0e\x32\x15.braid.agent.v1.StoreB\n\xbaH\x07\x82\x01\x04\x10\x01 \x00\x12\x1a\n\tpartition\x18\x04 \x01(\tB\x07\xbaH\x04r\x02\x18@\x12\x17\n\x04kind\x18\x05 \x01(\tB\t\xbaH\x06r\x04\x10\x01\x18@\x12\x17\n\x04rows\x18\x06 \x03(\tB\t\xbaH\x06\x92\x01\x03\x10\x90N\"4\n\x17ImportSpacePageResponse\x12\x19\n\x11stored_page_count\x18\x01 \x01(\x03\"7\n\x18\x46inishSpaceImportRequest\x12\x1b\n\timport_id\x18\x01 \x01(\tB\x08\xbaH\x05r\x03\xb0\x01\x01\"*\n\x19\x46inishSpaceImportResponse\x12\r\n\x05space\x18\x01 \x01(\t2\x80\x05\n\x14SpaceTransferService\x12\x8f\x01\n\x0f\x45xportSpacePage\x12&.braid.agent.v1.ExportSpacePageRequest\x1a\'.braid.agent.v1.ExportSpacePageResponse\"+\x90\x02\x01\xc8\xda\x18\x03\xfa\xda\x18 \n\x11/api/space/export2\x0bmaintenance\x12\x96\x01\n\x10StartSpaceImport\x12\'.braid.agent.v1.StartSpaceImportRequest\x1a(.braid.agent.v1.StartSpaceImportResponse\"/\x90\x02\x02\xc8\xda\x18\x03\xd0\xda\x18\x03\xfa\xda\x18 \x12\x11/api/space/import2\x0bmaintenance\x12\x99\x01\n\x0fImportSpacePage\x12&.braid.agent.v1.ImportSpacePageRequest\x1a\'.braid.agent.v1.ImportSpacePageResponse\"5\x90\x02\x02\xc8\xda\x18\x03\xd0\xda\x18\x03\xfa\xda\x18&\x12\x17/api/space/import/pages2\x0bmaintenance\x12\xa0\x01\n\x11\x46inishSpaceImport\x12(.braid.agent.v1.FinishSpaceImportRequest\x1a).braid.agent.v1.FinishSpaceImportResponse\"6\x90\x02\x02\xc8\xda\x18\x03\xd0\xda\x18\x02\xfa\xda\x18\'\x12\x18/api/space/import/finish2\x0bmaintenanceb\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1d\x62raid/agent/v1/transfer.proto\x12\x0e\x62raid.agent.v1\x1a\x19\x62raid/agent/v1/jobs.proto\x1a\x1a\x62raid/common/v1/json.proto\x1a\x1d\x62raid/common/v1/options.proto\x1a\x1b\x62uf/validate/validate.proto\"7\n\x16\x45xportSpacePageRequest\x12\x1d\n\npage_token\x18\x01 \x01(\tB\t\xbaH\x06r\x04\x18\x80\x80\x01\"\xa9\x01\n\x17\x45xportSpacePageResponse\x12\r\n\x05space\x18\x01 \x01(\t\x12$\n\x05store\x18\x02 \x01(\x0e\x32\x15.braid.agent.v1.Store\x12\x11\n\tpartition\x18\x03 \x01(\t\x12\x0c\n\x04kind\x18\x04 \x01(\t\x12\x0c\n\x04rows\x18\x05 \x03(\t\x12\x17\n\x0fnext_page_token\x18\x06 \x01(\t:\x11\xe2\xda\x18\r\n\x0bSpaceExport\"\\\n\x17StartSpaceImportRequest\x12!\n\x0e\x65xported_space\x18\x01 \x01(\tB\t\xbaH\x06r\x04\x10\x01\x18@\x12\x1e\n\narchive_id\x18\x02 \x01(\tB\n\xbaH\x07r\x05\x10\x01\x18\x80\x01\"[\n\x18StartSpaceImportResponse\x12\x11\n\timport_id\x18\x01 \x01(\t\x12\x19\n\x11stored_page_count\x18\x02 \x01(\x03:\x11\xe2\xda\x18\r\n\x0bSpaceImport\"\xd1\x01\n\x16ImportSpacePageRequest\x12\x1b\n\timport_id\x18\x01 \x01(\tB\x08\xbaH\x05r\x03\xb0\x01\x01\x12\x1a\n\x06number\x18\x02 \x01(\x03\x42\n\xbaH\x07\"\x02(\x01\xc8\x01\x01\x12\x30\n\x05store\x18\x03 \x01(\x0e\x32\x15.braid.agent.v1.StoreB\n\xbaH\x07\x82\x01\x04\x10\x01 \x00\x12\x1a\n\tpartition\x18\x04 \x01(\tB\x07\xbaH\x04r\x02\x18@\x12\x17\n\x04kind\x18\x05 \x01(\tB\t\xbaH\x06r\x04\x10\x01\x18@\x12\x17\n\x04rows\x18\x06 \x03(\tB\t\xbaH\x06\x92\x01\x03\x10\x90N\"4\n\x17ImportSpacePageResponse\x12\x19\n\x11stored_page_count\x18\x01 \x01(\x03\"7\n\x18\x46inishSpaceImportRequest\x12\x1b\n\timport_id\x18\x01 \x01(\tB\x08\xbaH\x05r\x03\xb0\x01\x01\"*\n\x19\x46inishSpaceImportResponse\x12\r\n\x05space\x18\x01 \x01(\t2\x80\x05\n\x14SpaceTransferService\x12\x8f\x01\n\x0f\x45xportSpacePage\x12&.braid.agent.v1.ExportSpacePageRequest\x1a\'.braid.agent.v1.ExportSpacePageResponse\"+\x90\x02\x01\xc8\xda\x18\x03\xfa\xda\x18 \n\x11/api/space/export2\x0bmaintenance\x12\x96\x01\n\x10StartSpaceImport\x12\'.braid.agent.v1.StartSpaceImportRequest\x1a(.braid.agent.v1.StartSpaceImportResponse\"/\x90\x02\x02\xc8\xda\x18\x03\xd0\xda\x18\x03\xfa\xda\x18 \x12\x11/api/space/import2\x0bmaintenance\x12\x99\x01\n\x0fImportSpacePage\x12&.braid.agent.v1.ImportSpacePageRequest\x1a\'.braid.agent.v1.ImportSpacePageResponse\"5\x90\x02\x02\xc8\xda\x18\x03\xd0\xda\x18\x03\xfa\xda\x18&\x12\x17/api/space/import/pages2\x0bmaintenance\x12\xa0\x01\n\x11\x46inishSpaceImport\x12(.braid.agent.v1.FinishSpaceImportRequest\x1a).braid.agent.v1.FinishSpaceImportResponse\"6\x90\x02\x02\xc8\xda\x18\x03\xd0\xda\x18\x02\xfa\xda\x18\'\x12\x18/api/space/import/finish2\x0bmaintenanceb\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -48,7 +48,7 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_IMPORTSPACEPAGEREQUEST'].fields_by_name['import_id']._loaded_options = None
   _globals['_IMPORTSPACEPAGEREQUEST'].fields_by_name['import_id']._serialized_options = b'\272H\005r\003\260\001\001'
   _globals['_IMPORTSPACEPAGEREQUEST'].fields_by_name['number']._loaded_options = None
-  _globals['_IMPORTSPACEPAGEREQUEST'].fields_by_name['number']._serialized_options = b'\272H\004\"\002(\001'
+  _globals['_IMPORTSPACEPAGEREQUEST'].fields_by_name['number']._serialized_options = b'\272H\007\"\002(\001\310\001\001'
   _globals['_IMPORTSPACEPAGEREQUEST'].fields_by_name['store']._loaded_options = None
   _globals['_IMPORTSPACEPAGEREQUEST'].fields_by_name['store']._serialized_options = b'\272H\007\202\001\004\020\001 \000'
   _globals['_IMPORTSPACEPAGEREQUEST'].fields_by_name['partition']._loaded_options = None
@@ -76,13 +76,13 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_STARTSPACEIMPORTRESPONSE']._serialized_start=487
   _globals['_STARTSPACEIMPORTRESPONSE']._serialized_end=578
   _globals['_IMPORTSPACEPAGEREQUEST']._serialized_start=581
-  _globals['_IMPORTSPACEPAGEREQUEST']._serialized_end=787
-  _globals['_IMPORTSPACEPAGERESPONSE']._serialized_start=789
-  _globals['_IMPORTSPACEPAGERESPONSE']._serialized_end=841
-  _globals['_FINISHSPACEIMPORTREQUEST']._serialized_start=843
-  _globals['_FINISHSPACEIMPORTREQUEST']._serialized_end=898
-  _globals['_FINISHSPACEIMPORTRESPONSE']._serialized_start=900
-  _globals['_FINISHSPACEIMPORTRESPONSE']._serialized_end=942
-  _globals['_SPACETRANSFERSERVICE']._serialized_start=945
-  _globals['_SPACETRANSFERSERVICE']._serialized_end=1585
+  _globals['_IMPORTSPACEPAGEREQUEST']._serialized_end=790
+  _globals['_IMPORTSPACEPAGERESPONSE']._serialized_start=792
+  _globals['_IMPORTSPACEPAGERESPONSE']._serialized_end=844
+  _globals['_FINISHSPACEIMPORTREQUEST']._serialized_start=846
+  _globals['_FINISHSPACEIMPORTREQUEST']._serialized_end=901
+  _globals['_FINISHSPACEIMPORTRESPONSE']._serialized_start=903
+  _globals['_FINISHSPACEIMPORTRESPONSE']._serialized_end=945
+  _globals['_SPACETRANSFERSERVICE']._serialized_start=948
+  _globals['_SPACETRANSFERSERVICE']._serialized_end=1588
 # @@protoc_insertion_point(module_scope)

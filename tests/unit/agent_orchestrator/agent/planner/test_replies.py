@@ -13,6 +13,8 @@ from services.agent_orchestrator.agent.planner.replies import (
     HOW_TO_FORGET,
     NOTED,
     WELCOME,
+    asked_of_conversations,
+    asks_about_conversations,
     asks_nothing,
     declares,
     reply_to,
@@ -83,3 +85,36 @@ def test_a_request_states_nothing(text: str) -> None:
 @given(st.text(max_size=200))
 def test_any_text_has_a_reply(text: str) -> None:
     assert reply_to(text, NOTED)
+
+
+@pytest.mark.parametrize(
+    ("text", "topic", "of_assistant"),
+    [
+        ("When did I tell you about the pump?", "the pump", False),
+        ("Have I ever mentioned that I row?", "I row", False),
+        ("What did I say about herons?", "herons", False),
+        ("What did you tell me about Ada?", "Ada", True),
+        ("What have you suggested on the roof?", "the roof", True),
+        ("What was in our last conversation about Vienna?", "Vienna", False),
+    ],
+)
+def test_questions_about_earlier_conversations_have_a_topic(
+    text: str, topic: str, of_assistant: bool
+) -> None:
+    assert asks_about_conversations(text)
+    assert asked_of_conversations(text) == (topic, of_assistant)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "When did Tomas tell Priya about the outage?",
+        "Did we discuss the budget in March?",
+        "What did Ada say about the roof?",
+        "Did I tell Ada about it?",
+        "What do you know about me?",
+        "Which conversations does the handbook recommend?",
+    ],
+)
+def test_what_others_said_is_looked_up_in_documents(text: str) -> None:
+    assert not asks_about_conversations(text)

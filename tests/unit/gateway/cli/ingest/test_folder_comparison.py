@@ -10,8 +10,9 @@ import pytest
 
 from gateway.cli.errors import CliError
 from gateway.cli.ingest.files import Source
-from gateway.cli.ingest.folder_comparison import FINGERPRINT, FolderComparison
+from gateway.cli.ingest.folder_comparison import FolderComparison
 from gateway.cli.ingest.ignore_rules import IgnoreRules
+from gateway.file_fingerprints import FINGERPRINT
 
 FIVE = [f"notes/{number}.md" for number in range(5)]
 OF_TEXT = hashlib.sha256(b"text").hexdigest()
