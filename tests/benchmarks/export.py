@@ -177,10 +177,8 @@ def _answers(url: str) -> list[Any]:
                 answer = api.query(
                     "/api/search/text", {"query": query, "limit": 10, "as_of": as_of}
                 )
-                found.append(
-                    [(one["id"], one["content"], one["score"]) for one in answer["results"]]
-                )
-                facts = api.get("/api/facts", entity=f"Person {number}", as_of=as_of, limit=100)
+                found.append(answer["results"])
+                facts = api.get("/api/facts", subject=f"Person {number}", as_of=as_of, limit=100)
                 found.append(facts["facts"])
     return found
 
