@@ -8,6 +8,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from services.agent_orchestrator.ingest.formats.decoding import Decoded, codec_of, decode
+from services.agent_orchestrator.ingest.formats.html_tables import table_of
+from services.agent_orchestrator.ingest.formats.tables import add_table
 from services.agent_orchestrator.ingest.formats.titles import stated_title
 from services.agent_orchestrator.ingest.layout import BLOCK, ITEM, ROW, Layout, Writer, clean
 
@@ -18,21 +20,11 @@ if TYPE_CHECKING:
 
 
 # Elements that are not displayed, or not text.
-_UNSEEN = frozenset(
-    {
-        "head",
-        "script",
-        "style",
-        "noscript",
-        "template",
-        "svg",
-        "canvas",
-        "iframe",
-        "object",
-        "video",
-        "audio",
-    }
-)
+# fmt: off
+_UNSEEN = frozenset({
+    "head", "script", "style", "noscript", "template", "svg", "canvas", "iframe", "object", "video", "audio",
+})
+# fmt: on
 _HEADINGS = {f"h{level}": level for level in range(1, 7)}
 _ITEMS = frozenset({"li", "dt", "dd"})
 # fmt: off
@@ -105,7 +97,7 @@ class _Reader:
 
     def read(self, root: LexborNode) -> None:
         """Reads everything below `root`."""
-        for node, entering in _walk(root, self._left_out):
+        for node, entering in _walk(root, self._is_passed):
             if node.is_text_node:
                 self._text(node.text_content or "")
             elif entering:
@@ -113,6 +105,17 @@ class _Reader:
             else:
                 self._leave(node.tag or "")
         self._end()
+
+    def _is_passed(self, node: LexborNode) -> bool:
+        """Whether the walk passes an element: what is left out, and a table that is added whole."""
+        if self._left_out(node):
+            return True
+        table = table_of(node, self._left_out) if node.tag == "table" else None
+        if table is None:
+            return False
+        self._end()
+        add_table(self.writer, table.rows, table.caption)
+        return True
 
     def _text(self, text: str) -> None:
         self._held.append(text if self._verbatim else _SPACES.sub(" ", text))
