@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple
 
+from services.agent_orchestrator.ingest.formats.tables import needs_names
+
 if TYPE_CHECKING:
     from selectolax.lexbor import LexborNode
 
-# A shorter table without merged cells is read as it stands: its rows are seldom apart from its header.
-_SHORT = 600
 # Cells of a table with all those that merged ones cover; beyond, each cell counts once.
 _MAX_CELLS = 200_000
 _MAX_SPAN = 1_000
@@ -40,11 +40,9 @@ def table_of(node: LexborNode, left_out: Callable[[LexborNode], bool]) -> PageTa
         [_cell(cell, left_out) for cell in row.iter() if cell.tag in _CELLS and not left_out(cell)]
         for row in node.css("tr")
     ]
-    if sum(len(row) > 1 for row in rows) < 2:  # noqa: PLR2004 a list has one column, and a header alone no rows
-        return None
     cells = [cell for row in rows for cell in row]
     merged = any(cell.columns > 1 or cell.rows > 1 for cell in cells)
-    if not merged and sum(len(cell.text) for cell in cells) < _SHORT:
+    if not merged and not needs_names([[cell.text for cell in row] for row in rows]):
         return None
     if sum(cell.columns * cell.rows for cell in cells) > _MAX_CELLS:
         rows = [[cell._replace(columns=1, rows=1) for cell in row] for row in rows]

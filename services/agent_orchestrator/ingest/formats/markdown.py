@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
+from dataclasses import replace
+from typing import TYPE_CHECKING, NamedTuple
 
-from services.agent_orchestrator.ingest.layout import BLOCK, ITEM, ROW, Break, Layout
+from services.agent_orchestrator.ingest.formats.tables import add_table, needs_names
+from services.agent_orchestrator.ingest.layout import BLOCK, ITEM, ROW, Break, Layout, Writer
 
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt
@@ -16,6 +18,8 @@ if TYPE_CHECKING:
 _LINE_END = re.compile(r"\r\n|\r|\n")
 _RANKS = {"list_item_open": ITEM, "tr_open": ROW}
 _MAX_HEADING = 10_000
+# Characters of one table with the names of its columns.
+_MAX_TABLE = 50_000_000
 _CODE = frozenset({"fence", "code_block", "html_block"})
 
 
@@ -24,7 +28,8 @@ def read_markdown(text: str, body_start: int = 0) -> Layout:
     tokens = _parser().parse(text[body_start:])
     lines = [body_start, *(match.end() for match in _LINE_END.finditer(text, body_start))]
     breaks = sorted({*_breaks(tokens, lines)})
-    return Layout(text, breaks, title=_title(tokens))
+    layout = Layout(text, breaks, title=_title(tokens))
+    return _with_named_rows(layout, list(_long_tables(tokens, [*lines, len(text)])))
 
 
 def _parser() -> MarkdownIt:
@@ -43,6 +48,58 @@ def _breaks(tokens: Sequence[Token], lines: Sequence[int]) -> Iterator[Break]:
             yield Break(lines[first], _rank(token))
         if token.type in _CODE:
             yield from (Break(offset, ROW) for offset in lines[first + 1 : last])
+
+
+class _Table(NamedTuple):
+    """A table between two offsets of the text, with its cells as they are written."""
+
+    start: int
+    end: int
+    rows: list[list[str]]
+
+
+def _long_tables(tokens: Sequence[Token], lines: Sequence[int]) -> Iterator[_Table]:
+    """Yields the tables whose rows need the names of their columns, except those within lists and quotations."""
+    for place, token in enumerate(tokens):
+        if token.type != "table_open" or token.level or token.map is None:
+            continue
+        rows: list[list[str]] = []
+        for inner in tokens[place:]:
+            if inner.type == "tr_open":
+                rows.append([])
+            elif inner.type == "inline":
+                rows[-1].append(inner.content)
+            elif inner.type == "table_close":
+                break
+        if needs_names(rows):
+            first, last = token.map
+            yield _Table(lines[first], lines[min(last, len(lines) - 1)], rows)
+
+
+def _with_named_rows(layout: Layout, tables: Sequence[_Table]) -> Layout:
+    """Returns the text with the rows of these tables as lines that name their columns."""
+    parts: list[str] = []
+    breaks: list[Break] = []
+    length = place = 0
+    for table in (*tables, None):
+        end = len(layout.text) if table is None else table.start
+        breaks += (
+            Break(one.offset - place + length, one.rank)
+            for one in layout.breaks
+            if place <= one.offset < end or (table is None and one.offset == end)
+        )
+        parts.append(layout.text[place:end])
+        length += end - place
+        if table is None:
+            break
+        writer = Writer(_MAX_TABLE)
+        add_table(writer, table.rows)
+        read = writer.layout()
+        breaks += (Break(one.offset + length, one.rank) for one in read.breaks)
+        parts.append(f"{read.text}\n")
+        length += len(read.text) + 1
+        place = table.end
+    return replace(layout, text="".join(parts), breaks=breaks)
 
 
 def _rank(token: Token) -> int:

@@ -12,6 +12,11 @@ from services.runtime.patterns import compile_linear
 
 Cells = Sequence[str]
 
+# A shorter table is read as its format writes it, as its rows are seldom apart from its header. So is one with a longer
+# header, which would fill the chunks of its rows.
+_SHORT = 600
+_LONG_HEADER = 400
+
 _YEAR = compile_linear(r"(1[89]|20|21)\d\d")
 
 
@@ -44,6 +49,14 @@ def add_table(writer: Writer, rows: Sequence[Cells], name: str = "") -> None:
         writer.add(line, BLOCK if after_gap else ROW, close=not after_gap)
         after_gap = False
         place += depth or 1
+
+
+def needs_names(rows: Sequence[Cells]) -> bool:
+    """Whether the rows of a table need the names of their columns, as they are likely to be apart from its header."""
+    if sum(len(row) > 1 for row in rows) < 2:  # noqa: PLR2004 a list has one column, and a header alone no rows
+        return False
+    header = sum(len(cell) for row in rows[:2] for cell in row)
+    return header <= _LONG_HEADER and sum(len(cell) for row in rows for cell in row) >= _SHORT
 
 
 def _header_at(grid: Sequence[Cells], place: int) -> tuple[Cells, int]:
