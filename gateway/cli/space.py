@@ -1,4 +1,4 @@
-"""`braid space`: count what it contains, compare and repair all stores, export, import, migrate and delete it."""
+"""`braid space`: count what it contains, limit, compare, repair, export, import, migrate and delete it."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 space = typer.Typer(
-    help="Count, export, import, check and repair the space, move it to other models, and delete it.",
+    help="Count, limit, export, import, check and repair the space, move it to other models, and delete it.",
     no_args_is_help=True,
 )
 space.add_typer(quarantine, name="quarantine")
@@ -46,6 +46,41 @@ def usage(context: typer.Context, as_json: AsJson = False) -> None:
     output.show_pairs(session.out, {name: answer[name] for name in work})
     columns = {"store": "store", "stored": "kind", "count": "count"}
     output.show_table(session.out, columns, answer["stored"])
+
+
+@space.command()
+def settings(
+    context: typer.Context,
+    *,
+    conversation_days: Annotated[
+        int | None,
+        typer.Option(help="Delete conversations so many days after their last message."),
+    ] = None,
+    memory_days: Annotated[
+        int | None, typer.Option(help="Delete memories that were not used for so many days.")
+    ] = None,
+    upload_bytes_per_day: Annotated[
+        int | None, typer.Option(help="Take so many bytes of uploads in a day (UTC).")
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Show how long the space keeps what, and how much it takes; with options, change these. 0 removes a limit."""
+    session: Session = context.obj
+    given = {
+        "conversation_days": conversation_days,
+        "memory_days": memory_days,
+        "upload_bytes_per_day": upload_bytes_per_day,
+    }
+    chosen = {name: value for name, value in given.items() if value is not None}
+    with session.api(changes=bool(chosen)) as api:
+        answer = api.get("/api/space/settings")
+        if chosen:
+            wanted = {name: value or None for name, value in {**answer, **chosen}.items()}
+            answer = api.put("/api/space/settings", wanted)
+    if as_json:
+        session.show_json(answer)
+    else:
+        output.show_pairs(session.out, {name: answer[name] or "no limit" for name in given})
 
 
 @space.command()

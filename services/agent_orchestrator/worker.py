@@ -42,7 +42,14 @@ from services.agent_orchestrator.model_migration.reextraction import Reextractio
 from services.agent_orchestrator.model_migration.servicer import REEMBED, REEXTRACT
 from services.agent_orchestrator.settings import AgentSettings
 from services.agent_orchestrator.spaces.deletion import SpaceDeletion
+from services.agent_orchestrator.spaces.retention import (
+    RETENTION,
+    RetentionJobs,
+    RetentionTask,
+    SettingsStore,
+)
 from services.agent_orchestrator.spaces.store import DELETE_SPACE, SpaceStore
+from services.agent_orchestrator.typed_memory.domain import Owner
 from services.agent_orchestrator.typed_memory.inference import Inference
 from services.agent_orchestrator.typed_memory.inference_jobs import INFER, InferenceTask
 from services.agent_orchestrator.typed_memory.memories import Memories
@@ -83,7 +90,10 @@ async def open_worker(
         runners[TASK] = TaskRunner(TaskStore(database, turns), handlers, TASKS_AT_ONCE)
         worker = Worker(turns, runners, lease_seconds=settings.lease_seconds)
         listener = Listener(settings.database(), CHANNEL, worker.wake)
-        housekeeping = Housekeeping(work, keep_days=settings.keep_ended_days)
+        retention = RetentionJobs(SettingsStore(database), JobStore(database, turns))
+        housekeeping = Housekeeping(
+            work, keep_days=settings.keep_ended_days, also=retention.enqueue
+        )
         async with (
             in_background("listener", listener.run),
             in_background("housekeeping", housekeeping.run),
@@ -109,6 +119,10 @@ def _handlers(
         DELETE: DeletionTask(deletions, tiers.vector, tiers.graph_ids).run,
         DELETE_SPACE: SpaceDeletion(
             SpaceStore(database, turns, jobs), tiers.spaces, store.partitions
+        ).run,
+        RETENTION: RetentionTask(
+            SettingsStore(database),
+            lambda space, user, id_: memories.delete(Owner(space, user), id_),
         ).run,
         INFER: InferenceTask(inference, partial(work.others_waiting, TASK)).run,
     }

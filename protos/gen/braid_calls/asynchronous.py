@@ -715,6 +715,45 @@ class Calls(Connection):
         )
         return answer
 
+    async def get_space_settings(
+        self, *, timeout: float | None = None
+    ) -> agent_spaces_pb2.GetSpaceSettingsResponse:
+        """Returns what is set for the space."""
+        request = agent_spaces_pb2.GetSpaceSettingsRequest()
+        answer: agent_spaces_pb2.GetSpaceSettingsResponse = await self._call(
+            "agent", agent_spaces_pb2_grpc.SpaceServiceStub, "GetSpaceSettings", request, timeout
+        )
+        return answer
+
+    async def put_space_settings(
+        self,
+        *,
+        conversation_days: int | None = None,
+        memory_days: int | None = None,
+        upload_bytes_per_day: int | None = None,
+        timeout: float | None = None,
+    ) -> agent_spaces_pb2.PutSpaceSettingsResponse:
+        """Sets how long the space keeps conversations and memories, and how much it takes in a day, in place
+        of what was set. What it keeps no longer is deleted within minutes, by a job of kind RETENTION whose
+        `removed` is the receipt.
+
+        Args:
+            conversation_days: Days after its last message after which a conversation is deleted, of any
+                user.
+            memory_days: Days after which a memory is deleted that was not stored, read or found, of any
+                user.
+            upload_bytes_per_day: Bytes of uploads that are taken in a day (UTC).
+        """
+        request = agent_spaces_pb2.PutSpaceSettingsRequest(
+            conversation_days=conversation_days,
+            memory_days=memory_days,
+            upload_bytes_per_day=upload_bytes_per_day,
+        )
+        answer: agent_spaces_pb2.PutSpaceSettingsResponse = await self._call(
+            "agent", agent_spaces_pb2_grpc.SpaceServiceStub, "PutSpaceSettings", request, timeout
+        )
+        return answer
+
     async def delete_space(
         self, confirm: str, *, timeout: float | None = None
     ) -> agent_spaces_pb2.DeleteSpaceResponse:

@@ -31,6 +31,8 @@ class BlockingCalls(Blocking):
     reembed_space = call(Calls.reembed_space)
     reextract_space = call(Calls.reextract_space)
     get_space_usage = call(Calls.get_space_usage)
+    get_space_settings = call(Calls.get_space_settings)
+    put_space_settings = call(Calls.put_space_settings)
     delete_space = call(Calls.delete_space)
     export_space_page = call(Calls.export_space_page)
     start_space_import = call(Calls.start_space_import)

@@ -135,6 +135,7 @@ JOB_KINDS = {
     "reextract": jobs_pb2.JOB_KIND_REEXTRACT,
     "infer": jobs_pb2.JOB_KIND_INFER,
     "delete_space": jobs_pb2.JOB_KIND_DELETE_SPACE,
+    "retention": jobs_pb2.JOB_KIND_RETENTION,
 }
 KIND_NAMES = {kind: name for name, kind in JOB_KINDS.items()}
 _UNITS = {
@@ -200,7 +201,7 @@ def warning_message(warning: JobWarning) -> jobs_pb2.JobWarning:
 
 
 def removed_rows(job: JobRecord) -> list[jobs_pb2.RemovedRows]:
-    """Returns the rows that a deletion has removed; empty for other jobs and unless it succeeded."""
+    """Returns the rows that a job has removed; empty for other jobs and unless it succeeded."""
     return row_counts(jobs_pb2.RemovedRows, (job.result or {}).get("removed", []))
 
 

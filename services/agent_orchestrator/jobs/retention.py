@@ -6,6 +6,8 @@ import asyncio
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
     from services.agent_orchestrator.jobs.work_store import WorkStore
 
 ROUND_SECONDS = 60.0
@@ -14,9 +16,13 @@ ROUND_SECONDS = 60.0
 class Housekeeping:
     """Requests turns for work that has none, and deletes old jobs."""
 
-    def __init__(self, work: WorkStore, *, keep_days: int) -> None:
+    def __init__(
+        self, work: WorkStore, *, keep_days: int, also: Callable[[], Awaitable[None]]
+    ) -> None:
+        """`also` is done in each round."""
         self._work = work
         self._keep_days = keep_days
+        self._also = also
 
     async def run(self) -> None:
         """Runs once a minute until cancelled or a round fails."""
@@ -24,3 +30,4 @@ class Housekeeping:
             await asyncio.sleep(ROUND_SECONDS)
             await self._work.request_unqueued_turns()
             await self._work.purge(self._keep_days)
+            await self._also()

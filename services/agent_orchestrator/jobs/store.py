@@ -74,10 +74,10 @@ class JobStore:
     async def enqueue_within(self, session: Session, job: NewJob) -> JobRecord:
         """Does the same as part of the caller's transaction.
 
-        Raises WrongStateError while the space is being imported.
+        Raises WrongStateError while the space is being imported, and for an upload beyond what it takes in a day.
         """
-        if await session.value(self._queries["is_being_imported"], job.space):
-            raise WrongStateError("The space is being imported: wait until that has ended.")
+        size = len(job.data or b"")
+        await self._check_limits(session, job, size)
         key = uuid.UUID(new_id("job"))
         row = await session.row(
             self._queries["add_job"],
@@ -88,7 +88,7 @@ class JobStore:
             job.kind,
             json.dumps(job.arguments),
             job.input_hash,
-            len(job.data or b""),
+            size,
             job.documents_total,
         )
         if row is None:
@@ -97,6 +97,19 @@ class JobStore:
             await add_input(session, self._queries["add_input"], row["id"], job.data)
         await self._ask(session, row)
         return job_record(row)
+
+    async def _check_limits(self, session: Session, job: NewJob, size: int) -> None:
+        limits = await session.row(self._queries["job_limits"], job.space)
+        if limits is None:
+            return
+        if limits["imported"]:
+            raise WrongStateError("The space is being imported: wait until that has ended.")
+        allowed, used = limits["allowed"], limits["used"]
+        if job.kind == UPLOAD and allowed is not None and used + size > allowed:
+            raise WrongStateError(
+                f"The space takes {allowed} bytes of uploads a day, and has taken {used} today (UTC): "
+                "upload the rest tomorrow, or raise the limit of the space."
+            )
 
     async def enqueue_alone(self, job: NewJob, *, per_user: bool = False) -> JobRecord:
         """Accepts a job, or returns the waiting or running one of its kind (and user, if `per_user`)."""

@@ -9,6 +9,7 @@ from braid.agent.v1 import spaces_pb2_grpc, transfer_pb2_grpc
 from services.agent_orchestrator.clients.spaces import SpaceTiers
 from services.agent_orchestrator.clients.transfer import TransferTiers
 from services.agent_orchestrator.database import Database
+from services.agent_orchestrator.spaces.retention import SettingsStore
 from services.agent_orchestrator.spaces.servicer import SpaceServicer
 from services.agent_orchestrator.spaces.store import SpaceStore
 from services.agent_orchestrator.spaces.transfer import SpaceTransfer
@@ -33,7 +34,8 @@ def space_services(
         Service(
             "braid.agent.v1.SpaceService",
             partial(
-                spaces_pb2_grpc.add_SpaceServiceServicer_to_server, SpaceServicer(store, tiers)
+                spaces_pb2_grpc.add_SpaceServiceServicer_to_server,
+                SpaceServicer(store, tiers, SettingsStore(database)),
             ),
         ),
         Service(

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from hashlib import sha256
 from pathlib import Path
 
+import grpc
 import pytest
 from pydantic import SecretStr
 
@@ -83,6 +84,7 @@ class World:
     agent: AgentSettings
     runtime: RuntimeSettings
     embedder: StubEmbedder
+    channel: grpc.aio.Channel = field(init=False)
     ingest: ingest_pb2_grpc.IngestServiceStub = field(init=False)
     jobs: jobs_pb2_grpc.JobServiceStub = field(init=False)
     consistency: consistency_pb2_grpc.ConsistencyServiceStub = field(init=False)
@@ -104,6 +106,7 @@ class World:
         stack.push_async_callback(server.stop)
         channel = open_channel(f"127.0.0.1:{server.port}", retry=False)
         stack.push_async_callback(channel.close)
+        self.channel = channel
         self.ingest = ingest_pb2_grpc.IngestServiceStub(channel)
         self.jobs = jobs_pb2_grpc.JobServiceStub(channel)
         self.consistency = consistency_pb2_grpc.ConsistencyServiceStub(channel)

@@ -68,9 +68,15 @@ cross join lateral (
   select * from job_warning where job_id = wanted.id order by position, number limit $2
 ) warning
 
--- name: is_being_imported
--- Whether an import into the space has not ended.
-select exists (select from space_import where space = $1)
+-- name: job_limits
+-- Whether an import into the space has not ended, how many bytes of uploads it takes in a day (null: any), and how many it has
+-- taken today in UTC.
+select exists (select from space_import where space = $1) as imported, s.upload_bytes_per_day as allowed,
+  case when s.upload_bytes_per_day is not null then (
+    select coalesce(sum(size), 0) from job
+    where space = $1 and kind = 'upload' and create_time >= date_trunc('day', now(), 'UTC')
+  ) end::bigint as used
+from (select) as once left join space_setting s on s.space = $1
 
 -- name: list_failures
 -- A page of a space's documents that could not be ingested, latest first.

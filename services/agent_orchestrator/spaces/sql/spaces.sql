@@ -14,6 +14,7 @@ keys as (delete from idempotency_key where space = $1),
 seen as (delete from seen_graph where space = $1),
 documents as (delete from document where space = $1),
 imports as (delete from space_import where space = $1),
+settings as (delete from space_setting where space = $1),
 jobs as (delete from job where space = $1 and number < $2 returning id)
 select
   (select count(*) from conversations) as conversations,

@@ -36,6 +36,7 @@ NOUNS = {"space quarantine"}
 VIEWS = {
     *("graph entities", "graph neighborhood", "graph history"),
     *("graph snapshot", "graph diff", "graph paths"),
+    "space settings",
     "space usage",
     "memory profile",
     *("documents versions", "jobs dead", "memory dead", "memories stats", "memories types"),

@@ -40,6 +40,8 @@ class _JobKindEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_JobKind.Value
     """Infers relations between the memories of the user who asked. Counts memories; `inferred` has the result."""
     JOB_KIND_DELETE_SPACE: _JobKind.ValueType  # 6
     """Removes everything that the space contains. Counts nothing: `removed` has the result."""
+    JOB_KIND_RETENTION: _JobKind.ValueType  # 7
+    """Removes conversations and memories that the space keeps no longer. Counts nothing: `removed` has the result."""
 
 class JobKind(_JobKind, metaclass=_JobKindEnumTypeWrapper):
     """What a job does."""
@@ -58,6 +60,8 @@ JOB_KIND_INFER: JobKind.ValueType  # 5
 """Infers relations between the memories of the user who asked. Counts memories; `inferred` has the result."""
 JOB_KIND_DELETE_SPACE: JobKind.ValueType  # 6
 """Removes everything that the space contains. Counts nothing: `removed` has the result."""
+JOB_KIND_RETENTION: JobKind.ValueType  # 7
+"""Removes conversations and memories that the space keeps no longer. Counts nothing: `removed` has the result."""
 Global___JobKind: _TypeAlias = JobKind  # noqa: Y015
 
 class _JobUnit:
@@ -389,7 +393,7 @@ class Job(_message.Message):
 
     @_builtins.property
     def removed(self) -> _containers.RepeatedCompositeFieldContainer[Global___RemovedRows]:
-        """The rows that a job of kind DELETE or DELETE_SPACE has removed, once it has succeeded."""
+        """The rows that a job of kind DELETE, DELETE_SPACE or RETENTION has removed, once it has succeeded."""
 
     @_builtins.property
     def start_time(self) -> _timestamp_pb2.Timestamp:

@@ -103,6 +103,153 @@ class StoredRows(_message.Message):
 Global___StoredRows: _TypeAlias = StoredRows  # noqa: Y015
 
 @_typing.final
+class SpaceSettings(_message.Message):
+    """What is set for a space."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    CONVERSATION_DAYS_FIELD_NUMBER: _builtins.int
+    MEMORY_DAYS_FIELD_NUMBER: _builtins.int
+    UPLOAD_BYTES_PER_DAY_FIELD_NUMBER: _builtins.int
+    conversation_days: _builtins.int
+    """Days after its last message after which a conversation is deleted, of any user. Not set: it is kept."""
+    memory_days: _builtins.int
+    """Days after which a memory is deleted that was not stored, read or found, of any user. Not set: it is kept."""
+    upload_bytes_per_day: _builtins.int
+    """Bytes of uploads that are taken in a day (UTC). Not set: any number."""
+    def __init__(
+        self,
+        *,
+        conversation_days: _builtins.int | None = ...,
+        memory_days: _builtins.int | None = ...,
+        upload_bytes_per_day: _builtins.int | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_conversation_days", b"_conversation_days", "_memory_days", b"_memory_days", "_upload_bytes_per_day", b"_upload_bytes_per_day", "conversation_days", b"conversation_days", "memory_days", b"memory_days", "upload_bytes_per_day", b"upload_bytes_per_day"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_conversation_days", b"_conversation_days", "_memory_days", b"_memory_days", "_upload_bytes_per_day", b"_upload_bytes_per_day", "conversation_days", b"conversation_days", "memory_days", b"memory_days", "upload_bytes_per_day", b"upload_bytes_per_day"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    _WhichOneofReturnType__conversation_days: _TypeAlias = _typing.Literal["conversation_days"]  # noqa: Y015
+    _WhichOneofArgType__conversation_days: _TypeAlias = _typing.Literal["_conversation_days", b"_conversation_days"]  # noqa: Y015
+    _WhichOneofReturnType__memory_days: _TypeAlias = _typing.Literal["memory_days"]  # noqa: Y015
+    _WhichOneofArgType__memory_days: _TypeAlias = _typing.Literal["_memory_days", b"_memory_days"]  # noqa: Y015
+    _WhichOneofReturnType__upload_bytes_per_day: _TypeAlias = _typing.Literal["upload_bytes_per_day"]  # noqa: Y015
+    _WhichOneofArgType__upload_bytes_per_day: _TypeAlias = _typing.Literal["_upload_bytes_per_day", b"_upload_bytes_per_day"]  # noqa: Y015
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__conversation_days) -> _WhichOneofReturnType__conversation_days | None: ...
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__memory_days) -> _WhichOneofReturnType__memory_days | None: ...
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__upload_bytes_per_day) -> _WhichOneofReturnType__upload_bytes_per_day | None: ...
+
+Global___SpaceSettings: _TypeAlias = SpaceSettings  # noqa: Y015
+
+@_typing.final
+class GetSpaceSettingsRequest(_message.Message):
+    """Empty: the space comes from the credential."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    def __init__(
+        self,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___GetSpaceSettingsRequest: _TypeAlias = GetSpaceSettingsRequest  # noqa: Y015
+
+@_typing.final
+class GetSpaceSettingsResponse(_message.Message):
+    """What is set for the space."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    SETTINGS_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def settings(self) -> Global___SpaceSettings:
+        """The settings."""
+
+    def __init__(
+        self,
+        *,
+        settings: Global___SpaceSettings | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["settings", b"settings"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["settings", b"settings"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___GetSpaceSettingsResponse: _TypeAlias = GetSpaceSettingsResponse  # noqa: Y015
+
+@_typing.final
+class PutSpaceSettingsRequest(_message.Message):
+    """What is to be set for the space; what is left out has no limit."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    CONVERSATION_DAYS_FIELD_NUMBER: _builtins.int
+    MEMORY_DAYS_FIELD_NUMBER: _builtins.int
+    UPLOAD_BYTES_PER_DAY_FIELD_NUMBER: _builtins.int
+    conversation_days: _builtins.int
+    """Days after its last message after which a conversation is deleted, of any user."""
+    memory_days: _builtins.int
+    """Days after which a memory is deleted that was not stored, read or found, of any user."""
+    upload_bytes_per_day: _builtins.int
+    """Bytes of uploads that are taken in a day (UTC)."""
+    def __init__(
+        self,
+        *,
+        conversation_days: _builtins.int | None = ...,
+        memory_days: _builtins.int | None = ...,
+        upload_bytes_per_day: _builtins.int | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_conversation_days", b"_conversation_days", "_memory_days", b"_memory_days", "_upload_bytes_per_day", b"_upload_bytes_per_day", "conversation_days", b"conversation_days", "memory_days", b"memory_days", "upload_bytes_per_day", b"upload_bytes_per_day"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_conversation_days", b"_conversation_days", "_memory_days", b"_memory_days", "_upload_bytes_per_day", b"_upload_bytes_per_day", "conversation_days", b"conversation_days", "memory_days", b"memory_days", "upload_bytes_per_day", b"upload_bytes_per_day"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    _WhichOneofReturnType__conversation_days: _TypeAlias = _typing.Literal["conversation_days"]  # noqa: Y015
+    _WhichOneofArgType__conversation_days: _TypeAlias = _typing.Literal["_conversation_days", b"_conversation_days"]  # noqa: Y015
+    _WhichOneofReturnType__memory_days: _TypeAlias = _typing.Literal["memory_days"]  # noqa: Y015
+    _WhichOneofArgType__memory_days: _TypeAlias = _typing.Literal["_memory_days", b"_memory_days"]  # noqa: Y015
+    _WhichOneofReturnType__upload_bytes_per_day: _TypeAlias = _typing.Literal["upload_bytes_per_day"]  # noqa: Y015
+    _WhichOneofArgType__upload_bytes_per_day: _TypeAlias = _typing.Literal["_upload_bytes_per_day", b"_upload_bytes_per_day"]  # noqa: Y015
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__conversation_days) -> _WhichOneofReturnType__conversation_days | None: ...
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__memory_days) -> _WhichOneofReturnType__memory_days | None: ...
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__upload_bytes_per_day) -> _WhichOneofReturnType__upload_bytes_per_day | None: ...
+
+Global___PutSpaceSettingsRequest: _TypeAlias = PutSpaceSettingsRequest  # noqa: Y015
+
+@_typing.final
+class PutSpaceSettingsResponse(_message.Message):
+    """The settings are in force."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    SETTINGS_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def settings(self) -> Global___SpaceSettings:
+        """The settings."""
+
+    def __init__(
+        self,
+        *,
+        settings: Global___SpaceSettings | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["settings", b"settings"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["settings", b"settings"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___PutSpaceSettingsResponse: _TypeAlias = PutSpaceSettingsResponse  # noqa: Y015
+
+@_typing.final
 class DeleteSpaceRequest(_message.Message):
     """The space to delete."""
 

@@ -40,6 +40,16 @@ class SpaceServiceStub:
                 request_serializer=braid_dot_agent_dot_v1_dot_spaces__pb2.GetSpaceUsageRequest.SerializeToString,
                 response_deserializer=braid_dot_agent_dot_v1_dot_spaces__pb2.GetSpaceUsageResponse.FromString,
                 _registered_method=True)
+        self.GetSpaceSettings = channel.unary_unary(
+                '/braid.agent.v1.SpaceService/GetSpaceSettings',
+                request_serializer=braid_dot_agent_dot_v1_dot_spaces__pb2.GetSpaceSettingsRequest.SerializeToString,
+                response_deserializer=braid_dot_agent_dot_v1_dot_spaces__pb2.GetSpaceSettingsResponse.FromString,
+                _registered_method=True)
+        self.PutSpaceSettings = channel.unary_unary(
+                '/braid.agent.v1.SpaceService/PutSpaceSettings',
+                request_serializer=braid_dot_agent_dot_v1_dot_spaces__pb2.PutSpaceSettingsRequest.SerializeToString,
+                response_deserializer=braid_dot_agent_dot_v1_dot_spaces__pb2.PutSpaceSettingsResponse.FromString,
+                _registered_method=True)
         self.DeleteSpace = channel.unary_unary(
                 '/braid.agent.v1.SpaceService/DeleteSpace',
                 request_serializer=braid_dot_agent_dot_v1_dot_spaces__pb2.DeleteSpaceRequest.SerializeToString,
@@ -54,6 +64,21 @@ class SpaceServiceServicer:
     def GetSpaceUsage(self, request, context):
         """Counts what the space contains in each store, with all its users' conversations and memories, and its unfinished work.
         UNAVAILABLE unless every store answers.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def GetSpaceSettings(self, request, context):
+        """Returns what is set for the space.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def PutSpaceSettings(self, request, context):
+        """Sets how long the space keeps conversations and memories, and how much it takes in a day, in place of what was set. What it
+        keeps no longer is deleted within minutes, by a job of kind RETENTION whose `removed` is the receipt.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -76,6 +101,16 @@ def add_SpaceServiceServicer_to_server(servicer, server):
                     servicer.GetSpaceUsage,
                     request_deserializer=braid_dot_agent_dot_v1_dot_spaces__pb2.GetSpaceUsageRequest.FromString,
                     response_serializer=braid_dot_agent_dot_v1_dot_spaces__pb2.GetSpaceUsageResponse.SerializeToString,
+            ),
+            'GetSpaceSettings': grpc.unary_unary_rpc_method_handler(
+                    servicer.GetSpaceSettings,
+                    request_deserializer=braid_dot_agent_dot_v1_dot_spaces__pb2.GetSpaceSettingsRequest.FromString,
+                    response_serializer=braid_dot_agent_dot_v1_dot_spaces__pb2.GetSpaceSettingsResponse.SerializeToString,
+            ),
+            'PutSpaceSettings': grpc.unary_unary_rpc_method_handler(
+                    servicer.PutSpaceSettings,
+                    request_deserializer=braid_dot_agent_dot_v1_dot_spaces__pb2.PutSpaceSettingsRequest.FromString,
+                    response_serializer=braid_dot_agent_dot_v1_dot_spaces__pb2.PutSpaceSettingsResponse.SerializeToString,
             ),
             'DeleteSpace': grpc.unary_unary_rpc_method_handler(
                     servicer.DeleteSpace,
@@ -111,6 +146,60 @@ class SpaceService:
             '/braid.agent.v1.SpaceService/GetSpaceUsage',
             braid_dot_agent_dot_v1_dot_spaces__pb2.GetSpaceUsageRequest.SerializeToString,
             braid_dot_agent_dot_v1_dot_spaces__pb2.GetSpaceUsageResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def GetSpaceSettings(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/braid.agent.v1.SpaceService/GetSpaceSettings',
+            braid_dot_agent_dot_v1_dot_spaces__pb2.GetSpaceSettingsRequest.SerializeToString,
+            braid_dot_agent_dot_v1_dot_spaces__pb2.GetSpaceSettingsResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def PutSpaceSettings(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/braid.agent.v1.SpaceService/PutSpaceSettings',
+            braid_dot_agent_dot_v1_dot_spaces__pb2.PutSpaceSettingsRequest.SerializeToString,
+            braid_dot_agent_dot_v1_dot_spaces__pb2.PutSpaceSettingsResponse.FromString,
             options,
             channel_credentials,
             insecure,

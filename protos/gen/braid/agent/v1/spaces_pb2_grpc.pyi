@@ -20,6 +20,12 @@ class SpaceServiceStub:
     """Counts what the space contains in each store, with all its users' conversations and memories, and its unfinished work.
     UNAVAILABLE unless every store answers.
     """
+    GetSpaceSettings: _aio.UnaryUnaryMultiCallable[_spaces_pb2.GetSpaceSettingsRequest, _spaces_pb2.GetSpaceSettingsResponse]
+    """Returns what is set for the space."""
+    PutSpaceSettings: _aio.UnaryUnaryMultiCallable[_spaces_pb2.PutSpaceSettingsRequest, _spaces_pb2.PutSpaceSettingsResponse]
+    """Sets how long the space keeps conversations and memories, and how much it takes in a day, in place of what was set. What it
+    keeps no longer is deleted within minutes, by a job of kind RETENTION whose `removed` is the receipt.
+    """
     DeleteSpace: _aio.UnaryUnaryMultiCallable[_spaces_pb2.DeleteSpaceRequest, _spaces_pb2.DeleteSpaceResponse]
     """Deletes everything that the space contains in each store, with all its users' conversations and memories, as a job of kind
     DELETE_SPACE, whose `removed` is the receipt. Nothing of it can be restored. Uploads that are accepted meanwhile are read
@@ -38,6 +44,24 @@ class SpaceServiceServicer(metaclass=_abc_1.ABCMeta):
     ) -> _abc.Awaitable[_spaces_pb2.GetSpaceUsageResponse]:
         """Counts what the space contains in each store, with all its users' conversations and memories, and its unfinished work.
         UNAVAILABLE unless every store answers.
+        """
+
+    @_abc_1.abstractmethod
+    def GetSpaceSettings(
+        self,
+        request: _spaces_pb2.GetSpaceSettingsRequest,
+        context: _aio.ServicerContext[_spaces_pb2.GetSpaceSettingsRequest, _abc.Awaitable[_spaces_pb2.GetSpaceSettingsResponse]],
+    ) -> _abc.Awaitable[_spaces_pb2.GetSpaceSettingsResponse]:
+        """Returns what is set for the space."""
+
+    @_abc_1.abstractmethod
+    def PutSpaceSettings(
+        self,
+        request: _spaces_pb2.PutSpaceSettingsRequest,
+        context: _aio.ServicerContext[_spaces_pb2.PutSpaceSettingsRequest, _abc.Awaitable[_spaces_pb2.PutSpaceSettingsResponse]],
+    ) -> _abc.Awaitable[_spaces_pb2.PutSpaceSettingsResponse]:
+        """Sets how long the space keeps conversations and memories, and how much it takes in a day, in place of what was set. What it
+        keeps no longer is deleted within minutes, by a job of kind RETENTION whose `removed` is the receipt.
         """
 
     @_abc_1.abstractmethod

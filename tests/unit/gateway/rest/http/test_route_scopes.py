@@ -18,6 +18,7 @@ READING = {
 }
 ADMINISTERING = {
     *("/api/consistency", "/api/reembed", "/api/reextract", "/api/space"),
+    "/api/space/settings",
     *("/api/space/import", "/api/space/import/pages", "/api/space/import/finish"),
     *("/api/quarantines/{quarantine_id}", "/api/quarantines/{quarantine_id}/restore"),
 }
