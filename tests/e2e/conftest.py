@@ -27,6 +27,7 @@ SAMPLE = Path(deploy.local.__file__).parent / "sample"
 OTHER_KEY = "a-key-of-another-space"
 HOSTILE_KEY = "a-key-of-the-space-that-takes-anything"
 TUTORIAL_KEY = "a-key-of-the-space-of-the-tutorial"
+TYPESCRIPT_KEY = "a-key-of-the-space-of-the-typescript-tutorial"
 MCP_KEY = "a-key-of-the-space-of-an-assistant"
 ROLES_KEY = "a-key-of-the-space-of-corrected-facts"
 FUZZER_KEY = "a-key-that-may-do-everything-in-a-space-of-its-own"
@@ -119,6 +120,7 @@ def write_keys(data: Path) -> None:
             ("other", OTHER_KEY),
             ("hostile", HOSTILE_KEY),
             ("tutorial", TUTORIAL_KEY),
+            ("typescript", TYPESCRIPT_KEY),
             ("assistant", MCP_KEY),
             ("roles", ROLES_KEY),
         )

@@ -16,15 +16,15 @@ from tests.e2e.conftest import TUTORIAL_KEY, System
 
 README = Path(__file__).parents[2] / "protos" / "clients" / "python" / "README.md"
 BLOCK = re.compile(
-    r"^```(sh|python)\n(.*?)^```\n(?:```text\n(.*?)^```\n)?", re.MULTILINE | re.DOTALL
+    r"^```(sh|python|ts)\n(.*?)^```\n(?:```text\n(.*?)^```\n)?", re.MULTILINE | re.DOTALL
 )
 
 
-def blocks() -> list[tuple[str, str, str]]:
-    """Language, code and expected output of each block, in order."""
-    text = README.read_text()
-    tutorial = text[text.index("\n## Tutorial\n") :]
-    return BLOCK.findall(tutorial[: tutorial.index("\n## ", 1)])
+def blocks(readme: Path) -> list[tuple[str, str, str]]:
+    """Language, code and expected output of each block of the tutorial, in order."""
+    text = readme.read_text()
+    tutorial = text[text.index("\n## Tutorial\n") + 1 :]
+    return BLOCK.findall(tutorial.split("\n## ", 1)[0] + "\n")
 
 
 @pytest.fixture
@@ -50,7 +50,7 @@ def test_the_tutorial_runs_and_prints_its_documented_output(
     monkeypatch.setattr(braid_client, "Braid", connect)
     names: dict[str, Any] = {}
     run = 0
-    for language, code, expected in blocks():
+    for language, code, expected in blocks(README):
         if language == "sh":
             subprocess.run(["bash", "-euc", code], check=True, timeout=60)
             continue
