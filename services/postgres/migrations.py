@@ -31,8 +31,9 @@ Stage = Literal["pre", "post"]
 
 CHECKSUMS_FILE = "checksums.sha256"
 OTHER_BASELINE = (
-    "This database was made by an unreleased version of Braid, which this version cannot update: "
-    "stop Braid, delete its data folder (by default .braid) or drop this database, and ingest your documents again."
+    "This database was made by an unreleased version of Braid, which this version cannot update: export its spaces "
+    "with that version if it has `braid space export`, stop Braid, delete its data folder (by default .braid) or drop "
+    "this database, and import the spaces or ingest your documents."
 )
 _NUMBER = re.compile(r"\d{1,9}")
 _NAME = re.compile(r"(\d{4})_(?:(pre|post)_)?[a-z0-9_]{1,200}\.sql")

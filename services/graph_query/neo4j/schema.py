@@ -13,8 +13,9 @@ from services.runtime.errors import StoreUnavailableError
 
 VERSION = 2
 OTHER_BASELINE = (
-    "This Neo4j database was made by another version of Braid: stop Braid, delete its data folder (by default .braid) "
-    "or all nodes of this database, and ingest your documents again."
+    "This Neo4j database was made by another version of Braid: export its spaces with that version if it has "
+    "`braid space export`, stop Braid, delete its data folder (by default .braid) or all nodes of this database, "
+    "and import the spaces or ingest your documents."
 )
 # The first with vector indexes that filter.
 _MIN_NEO4J = (2026, 1)
