@@ -25,6 +25,7 @@ from services.agent_orchestrator.ingest.pipeline.stages import Stages
 from services.agent_orchestrator.ingest.sandbox.reader import Parsers, open_parsers
 from services.agent_orchestrator.jobs.job_watch import Listener
 from services.agent_orchestrator.jobs.queue import CHANNEL, GRAPH, SEARCH, TASK, TurnQueue
+from services.agent_orchestrator.jobs.records import DELETE_SPACE
 from services.agent_orchestrator.jobs.retention import Housekeeping
 from services.agent_orchestrator.jobs.retries import Retries
 from services.agent_orchestrator.jobs.store import JobStore
@@ -48,7 +49,7 @@ from services.agent_orchestrator.spaces.retention import (
     RetentionTask,
     SettingsStore,
 )
-from services.agent_orchestrator.spaces.store import DELETE_SPACE, SpaceStore
+from services.agent_orchestrator.spaces.store import SpaceStore
 from services.agent_orchestrator.typed_memory.domain import Owner
 from services.agent_orchestrator.typed_memory.inference import Inference
 from services.agent_orchestrator.typed_memory.inference_jobs import INFER, InferenceTask

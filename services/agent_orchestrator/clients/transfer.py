@@ -17,7 +17,7 @@ from braid.vector.v1 import documents_pb2, documents_pb2_grpc
 from services.agent_orchestrator.clients.calls import Calls
 from services.runtime.channels import OutgoingMetadata
 
-# The last page counts the words of all chunks.
+# A page may take several times as long as a batch of writes.
 _PATIENCE = 5
 
 

@@ -15,6 +15,7 @@ from services.runtime.times import to_timestamp
 Counted = TypeVar("Counted")
 
 UPLOAD = "upload"
+DELETE_SPACE = "delete_space"
 
 QUEUED, RUNNING = "queued", "running"
 SUCCEEDED, FAILED, CANCELLED = "succeeded", "failed", "cancelled"

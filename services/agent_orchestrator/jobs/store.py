@@ -15,6 +15,7 @@ from uuid import UUID
 from services.agent_orchestrator.database import Database
 from services.agent_orchestrator.jobs.queue import SEARCH, TASK, TurnQueue
 from services.agent_orchestrator.jobs.records import (
+    DELETE_SPACE,
     UPLOAD,
     Failure,
     JobRecord,
@@ -102,7 +103,7 @@ class JobStore:
         limits = await session.row(self._queries["job_limits"], job.space)
         if limits is None:
             return
-        if limits["imported"]:
+        if limits["imported"] and job.kind != DELETE_SPACE:
             raise WrongStateError("The space is being imported: wait until that has ended.")
         allowed, used = limits["allowed"], limits["used"]
         if job.kind == UPLOAD and allowed is not None and used + size > allowed:

@@ -10,14 +10,13 @@ from typing import NamedTuple
 
 from services.agent_orchestrator.database import Database
 from services.agent_orchestrator.jobs.queue import SEARCH, TurnLostError, TurnQueue
-from services.agent_orchestrator.jobs.records import JobRecord, NewJob, job_record
+from services.agent_orchestrator.jobs.records import DELETE_SPACE, JobRecord, NewJob, job_record
 from services.agent_orchestrator.jobs.store import JobStore
 from services.agent_orchestrator.jobs.tasks import Task
 from services.postgres.pool import Row
 from services.runtime.context import CallContext
 from services.runtime.errors import WrongStateError
 
-DELETE_SPACE = "delete_space"
 STORE = "orchestrator"
 
 StoredCounts = Sequence[tuple[str, str, int]]

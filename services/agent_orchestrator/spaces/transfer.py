@@ -80,7 +80,7 @@ class SpaceTransfer:
             index, inner, revision, state = decode_token(page_token, query, length=4)
         else:
             index, inner, revision, state = 0, "", _ANY, await self._state()
-        stages = await self._stages(space)
+        stages = await self._stages(space, index)
         if not isinstance(index, int) or index >= len(stages):
             raise WrongStateError(_CHANGED)
         stage = stages[index]
@@ -156,12 +156,13 @@ class SpaceTransfer:
         vector, graph = await self._tiers.revisions()
         return f"{own.state} {vector} {graph}"
 
-    async def _stages(self, space: str) -> list[Stage]:
-        partitions = ("", *sorted(await self._partitions(space)))
-        return [
-            Stage(_OWN),
-            *(Stage(store, one) for one in partitions for store in (_VECTOR, _GRAPH)),
-        ]
+    async def _stages(self, space: str, index: int) -> list[Stage]:
+        """Returns the stages; those of users only where the export has reached the last one before."""
+        own = [Stage(_OWN), Stage(_VECTOR), Stage(_GRAPH)]
+        if index < len(own) - 1:
+            return own
+        partitions = sorted(await self._partitions(space))
+        return [*own, *(Stage(store, one) for one in partitions for store in (_VECTOR, _GRAPH))]
 
     async def _read(self, stage: Stage, page_token: str) -> TransferPage:
         call = current_call()

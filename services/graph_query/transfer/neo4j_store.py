@@ -189,8 +189,10 @@ async def _store(writer: SpaceWriter, kind: str, rows: Sequence[dict[str, Any]])
         writer.names_changed = True
         return
     for query, those in _parts(kind, rows):
-        if those:
-            await writer.note(query, rows=those)
+        stored = await writer.note(query, rows=those) if those else ()
+        # A relationship whose ends do not both exist would be lost without a word.
+        if stored and stored[0]["stored"] != len(those):
+            raise _refused()
 
 
 def _parts(kind: str, rows: Sequence[dict[str, Any]]) -> Iterator[tuple[str, list[dict[str, Any]]]]:

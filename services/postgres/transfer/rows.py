@@ -70,10 +70,16 @@ def page_of(found: Sequence[Row]) -> ExportedRows:
 
 @contextmanager
 def refused_rows() -> Iterator[None]:
-    """Translates the database's refusal of rows; what they contain is not in the error."""
+    """Translates the refusal of rows, by the database or when they are read; what they contain is not in the error."""
     try:
         yield
-    except (asyncpg.DataError, asyncpg.IntegrityConstraintViolationError):
+    except (
+        asyncpg.DataError,
+        asyncpg.IntegrityConstraintViolationError,
+        ValueError,
+        KeyError,
+        TypeError,
+    ):
         raise InvalidFieldError(
             FieldError("rows", "are not rows that this version of Braid has exported")
         ) from None

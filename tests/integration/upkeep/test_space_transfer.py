@@ -127,6 +127,10 @@ async def test_an_interrupted_import_goes_on_and_no_page_counts_twice(world: Wor
         assert await refused(begin(world, ours, world.space, "another")) == wrong
         assert await refused(world.send("other", TEXT, "Other", ours)) == wrong
         assert await refused(exported(world, ours)) == wrong
+        await delete(world, ours)
+        begun = await begin(world, ours, world.space)
+        for number, page in enumerate(pages[:half], 1):
+            await put(world, ours, begun.import_id, number, page)
         again = await begin(world, ours, world.space)
         assert (again.import_id, again.stored_page_count) == (begun.import_id, half)
         for number, page in enumerate(pages[half:], half + 1):
@@ -182,6 +186,15 @@ async def test_no_page_reaches_another_space_or_what_no_version_has_exported(wor
         (jobs_pb2.STORE_NEO4J, "", "entities", '{"labels": ["BraidSpace"], "properties": {}}'),
         (jobs_pb2.STORE_NEO4J, "", "entities", '{"labels": ["Entity"], "properties": {"a": [{}]}}'),
         (jobs_pb2.STORE_NEO4J, "", "mentions", '{"type": "OWNS", "properties": {}}'),
+        (
+            jobs_pb2.STORE_NEO4J,
+            "",
+            "facts",
+            '{"source": "a", "target": "b", "properties": {"uuid": "c"}, "claims": []}',
+        ),
+        (jobs_pb2.STORE_POSTGRESQL, "", "space", '{"language": "english"}'),
+        (jobs_pb2.STORE_POSTGRESQL, "", "embeddings", '{"chunk_id": "a"}'),
+        (jobs_pb2.STORE_ORCHESTRATOR, "", "conversation_messages", "[]"),
         (jobs_pb2.STORE_ORCHESTRATOR, "", "memories", '{"id": "no id"}'),
     ):
         page = Page(store=store, partition=partition)

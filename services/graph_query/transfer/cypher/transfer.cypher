@@ -207,6 +207,7 @@ MATCH (a:Entity {uuid: row.source}) USING INDEX SEEK a:Entity(uuid) WHERE a.grou
 MATCH (b:Entity {uuid: row.target}) USING INDEX SEEK b:Entity(uuid) WHERE b.group_id = $p.space
 CREATE (a)-[r:CO_OCCURS]->(b)
 SET r = row.properties
+RETURN count(*) AS stored
 
 // name: import_facts
 // Stores stated facts, with the claims that name no document or episode.
@@ -216,8 +217,12 @@ MATCH (b:Entity {uuid: row.target}) USING INDEX SEEK b:Entity(uuid) WHERE b.grou
 CREATE (a)-[e:RELATES_TO]->(b)
 SET e = row.properties, e.group_id = $p.space
 FOREACH (claim IN row.claims | CREATE (c:FactClaim) SET c = claim, c.group_id = $p.space)
-WITH e, row WHERE row.vectors.fact_embedding IS NOT NULL
-CALL db.create.setRelationshipVectorProperty(e, 'fact_embedding', row.vectors.fact_embedding)
+WITH e, row
+CALL (e, row) {
+  WITH e, row WHERE row.vectors.fact_embedding IS NOT NULL
+  CALL db.create.setRelationshipVectorProperty(e, 'fact_embedding', row.vectors.fact_embedding)
+}
+RETURN count(*) AS stored
 
 // name: import_finding_findings
 // Stores what findings say about findings.
@@ -226,6 +231,7 @@ MATCH (f:BraidFinding {uuid: row.source}) USING INDEX SEEK f:BraidFinding(uuid) 
 MATCH (g:BraidFinding {uuid: row.target[0]}) USING INDEX SEEK g:BraidFinding(uuid) WHERE g.group_id = $p.space
 CREATE (f)-[r:ABOUT]->(g)
 SET r = row.properties
+RETURN count(*) AS stored
 
 // name: import_finding_sources
 // Stores which episodes findings come from.
@@ -234,6 +240,7 @@ MATCH (f:BraidFinding {uuid: row.source}) USING INDEX SEEK f:BraidFinding(uuid) 
 MATCH (s:BraidSource {group_id: $p.space, uuid: row.target[0]}) USING INDEX SEEK s:BraidSource(group_id, uuid)
 CREATE (f)-[r:FROM]->(s)
 SET r = row.properties
+RETURN count(*) AS stored
 
 // name: import_finding_subjects
 // Stores which names findings are about.
@@ -242,6 +249,7 @@ MATCH (f:BraidFinding {uuid: row.source}) USING INDEX SEEK f:BraidFinding(uuid) 
 MATCH (s:BraidSubject {group_id: $p.space, name_key: row.target[0], type: row.target[1]}) USING INDEX SEEK s:BraidSubject(group_id, name_key, type)
 CREATE (f)-[r:ABOUT]->(s)
 SET r = row.properties
+RETURN count(*) AS stored
 
 // name: import_mentions
 // Stores mentions of entities.
@@ -250,6 +258,7 @@ MATCH (e:Episodic {group_id: $p.space, uuid: row.source}) USING INDEX SEEK e:Epi
 MATCH (n:Entity {uuid: row.target}) USING INDEX SEEK n:Entity(uuid) WHERE n.group_id = $p.space
 CREATE (e)-[r:$(row.type)]->(n)
 SET r = row.properties
+RETURN count(*) AS stored
 
 // name: import_nodes
 // Stores nodes.
@@ -273,6 +282,7 @@ MATCH (a:Episodic {group_id: $p.space, uuid: row.source}) USING INDEX SEEK a:Epi
 MATCH (b:Episodic {group_id: $p.space, uuid: row.target}) USING INDEX SEEK b:Episodic(group_id, uuid)
 CREATE (a)-[r:BRAID_RELATION]->(b)
 SET r = row.properties
+RETURN count(*) AS stored
 
 // name: import_space
 // Gives the space's node what it was exported with; its revisions and the time of its last write never go back.
@@ -289,6 +299,7 @@ UNWIND $p.rows AS row
 MATCH (e:Episodic {group_id: $p.space, uuid: row.properties.uuid}) USING INDEX SEEK e:Episodic(group_id, uuid)
 MATCH (d:Document {uuid: row.document}) USING INDEX SEEK d:Document(uuid) WHERE d.group_id = $p.space
 CREATE (d)-[:HAS_EPISODE]->(e)
+RETURN count(*) AS stored
 
 // name: note_import
 // Records that the space has a page of an import.

@@ -1,16 +1,23 @@
 -- Chunks and statistics of an imported space.
 
--- Stores exported chunks with their postings, except those that exist.
+-- Stores exported chunks with their postings, except those that exist, and counts their terms.
 create or replace function import_chunks(p_space text, p_rows text[]) returns void
 language plpgsql as $$
 begin
   perform import_rows('chunk', p_space, p_rows);
-  insert into posting (space, lexeme, chunk_id, tf, length, current)
-  select p_space, w.lexeme, c.id, cardinality(w.positions), c.length, c.current
-  from unnest(p_rows) r
-  join chunk c on c.space = p_space and c.id = (r::jsonb->>'id')::uuid
-  cross join lateral unnest(c.tsv) w
-  on conflict do nothing;
+  with posted as (
+    insert into posting (space, lexeme, chunk_id, tf, length, current)
+    select p_space, w.lexeme, c.id, cardinality(w.positions), c.length, c.current
+    from unnest(p_rows) r
+    join chunk c on c.space = p_space and c.id = (r::jsonb->>'id')::uuid
+    cross join lateral unnest(c.tsv) w
+    on conflict do nothing
+    returning lexeme, current
+  )
+  insert into term as t (space, lexeme, df, postings)
+  select p_space, p.lexeme, count(*) filter (where p.current), count(*) from posted p
+  group by p.lexeme order by p.lexeme collate "C"
+  on conflict (space, lexeme) do update set df = t.df + excluded.df, postings = t.postings + excluded.postings;
 end $$;
 
 -- Gives a space its state as exported. Its revision is one that it never had.
@@ -21,9 +28,6 @@ declare
   active smallint;
 begin
   perform pg_advisory_xact_lock(space_lock(p_space));
-  insert into term as t (space, lexeme, df, postings)
-  select p_space, p.lexeme, count(*) filter (where p.current), count(*) from posting p where p.space = p_space group by p.lexeme
-  on conflict (space, lexeme) do update set df = excluded.df, postings = excluded.postings;
   select m.id into active from jsonb_to_recordset(given->'models') as g (name text, dimension integer, active boolean)
   join model m on m.name = g.name and m.dimension = g.dimension where g.active;
   insert into space_stats as s (space, model_id, language, revision, documents, chunks, n, total, next_change)

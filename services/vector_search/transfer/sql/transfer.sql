@@ -3,7 +3,7 @@
 select exported::text as exported, key::text as key from export_embeddings($2, $1, $3, $4)
 
 -- name: import_chunks
--- Stores chunks as they were exported, with their postings, except those that exist.
+-- Stores chunks as they were exported, with their postings and the counts of their terms, except those that exist.
 select import_chunks($1, $2)
 
 -- name: import_embeddings
@@ -11,7 +11,7 @@ select import_chunks($1, $2)
 select import_embeddings($2, $1, $3)
 
 -- name: import_space
--- Gives the space the model, language and counts with which it was exported, counts its terms, and raises its revision.
+-- Gives the space the model, language and counts with which it was exported, and raises its revision.
 select import_space($1, $2)
 
 -- name: transferred_models
