@@ -26,11 +26,12 @@ class ProcessKeys:
     def issue(self, scopes: Mapping[str, Sequence[str]]) -> dict[str, str]:
         """Return a key for each process; other entries of the file remain.
 
-        Another key is for the `braid` command of the user who owns the folder, who is the user `local`.
+        Another key is for the `braid` command of the user who owns the folder, who is the user `local` and may export
+        what belongs to all users of the space `local`.
         """
         keys = load_or_create(self._secrets, (*scopes, _COMMAND))
         own = [_entry(name, keys[name], scopes[name]) for name in scopes]
-        command = _entry(_COMMAND, keys[_COMMAND], ("read", "write", "admin"))
+        command = _entry(_COMMAND, keys[_COMMAND], ("read", "write", "admin", "delegate"))
         own.append(command | {"space": "local", "user": "local"})
         with self._locked():
             write_private(self.file, json.dumps({"keys": [*self._foreign(), *own]}, indent=1))

@@ -52,6 +52,7 @@ async def run(options: Options) -> None:
         folder = Path(name)
         async with running_stack() as stack:
             url = f"http://{stack.addresses['gateway']}"
+            os.environ["BRAID_API_KEY"] = await asyncio.to_thread(_own_key, stack.data)
             await _fill(url, folder / "notes", count, picks)
             paused = await _paused(url, folder / "disturbed")
             before = await asyncio.to_thread(_answers, url)
@@ -131,7 +132,7 @@ def _write(url: str, number: int) -> float:
         "fact": f"Write {number}.",
     }
     began = time.perf_counter()
-    with Api(url) as api:
+    with Api(url, os.environ["BRAID_API_KEY"]) as api:
         api.post("/api/facts", {"facts": [fact]})
     return time.perf_counter() - began
 
@@ -161,7 +162,7 @@ def _add_facts(url: str, count: int, picks: random.Random) -> None:
         for number in range(count)
     ]
     ended = [one | {"invalid_at": "2025-01-01"} for one in facts[::_ENDED_EVERY]]
-    with Api(url) as api:
+    with Api(url, os.environ["BRAID_API_KEY"]) as api:
         for given in (facts, ended):
             for start in range(0, len(given), _FACTS_A_POST):
                 api.post("/api/facts", {"facts": given[start : start + _FACTS_A_POST]})
@@ -170,7 +171,7 @@ def _add_facts(url: str, count: int, picks: random.Random) -> None:
 def _answers(url: str) -> list[Any]:
     """What the space answers now and as of an earlier time, from exact searches: vector indexes are approximate."""
     found: list[Any] = []
-    with Api(url) as api:
+    with Api(url, os.environ["BRAID_API_KEY"]) as api:
         for number in range(_QUESTIONS):
             query = f"{_WORDS[number % len(_WORDS)]} {number}"
             for as_of in _TIMES:
@@ -185,11 +186,17 @@ def _answers(url: str) -> list[Any]:
 
 def _usage(url: str) -> Counter[tuple[str, str]]:
     """Rows by store and kind; jobs are not exported."""
-    with Api(url) as api:
+    with Api(url, os.environ["BRAID_API_KEY"]) as api:
         stored = api.get("/api/space")["stored"]
     return Counter(
         {(one["store"], one["kind"]): one["count"] for one in stored if one["kind"] != "jobs"}
     )
+
+
+def _own_key(data: Path) -> str:
+    """The key of the stack's own `braid` command, which may act for all users of the space."""
+    keys: dict[str, str] = json.loads((data / "keys.credentials.json").read_text())
+    return keys["cli"]
 
 
 def _number(mode: str) -> int:

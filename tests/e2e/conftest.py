@@ -141,9 +141,12 @@ def write_keys(data: Path) -> None:
             "hash": hash_key(key),
             "space": space,
             "user": name,
-            "scopes": ["read", "write", "admin"],
+            "scopes": ["read", "write", "admin", *more],
         }
-        for name, key, space in (("fuzzer", FUZZER_KEY, "fuzzed"), ("mover", MOVED_KEY, "moved"))
+        for name, key, space, more in (
+            ("fuzzer", FUZZER_KEY, "fuzzed", ()),
+            ("mover", MOVED_KEY, "moved", ("delegate",)),
+        )
     ]
     path = data / "api_keys.json"
     path.touch(mode=0o600)

@@ -80,7 +80,7 @@ def test_a_space_that_was_exported_deleted_and_imported_answers_as_before(
     assert (refused.returncode, damaged.name in refused.stderr) == (1, True)
     damaged.write_bytes(whole)
     other = system.braid("space", "import", str(archive))
-    assert (other.returncode, "a key of local only" in other.stderr) == (2, True)
+    assert (other.returncode, "MISSING_SCOPE" in other.stderr) == (6, True)
 
     assert run(system, "space", "import", str(archive))["rows"] == written["rows"]
     assert run(system, "space", "verify", str(archive))["identical"] is True

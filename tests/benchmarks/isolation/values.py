@@ -28,6 +28,7 @@ _SAMPLES = {
     "relation": "OWNS",
     "relation_type": "OWNS",
     "data": "text",
+    "kind": "documents",
     "role": "user",
     **dict.fromkeys(("as_of", "from", "to", "since", "valid_at", "invalid_at"), INSTANT),
     "model": "braid",
@@ -79,7 +80,7 @@ def text_for(name: str, given: Given, attempt: int = 0) -> str:
     if attempt == 0:
         if is_id(name):
             return given.id
-        if name == "confirm":
+        if name in {"confirm", "exported_space"}:
             return given.space
         return given.words if is_words(name) else _SAMPLES.get(name, OTHERS[0])
     # A self-made id, which depends only on the request.

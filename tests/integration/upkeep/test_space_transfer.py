@@ -19,6 +19,11 @@ from tests.integration.upkeep.test_space_isolation import TEXT, seen
 Page = transfer_pb2.ExportSpacePageResponse
 
 
+def delegate(world: World) -> Metadata:
+    """A credential that may act for all users of the space."""
+    return (("authorization", "Bearer agent-key"), ("braid-space", world.space))
+
+
 async def exported(world: World, caller: Metadata) -> list[Page]:
     """All pages of a space."""
     pages = [Page(next_page_token="")]
@@ -82,7 +87,7 @@ async def delete(world: World, caller: Metadata) -> None:
 
 
 async def test_a_space_that_was_exported_deleted_and_imported_is_what_it_was(world: World) -> None:
-    ours: Metadata = (("authorization", "Bearer agent-key"), ("braid-space", world.space))
+    ours = delegate(world)
     async with AsyncExitStack() as stack:
         await world.start_worker(stack)
         await fill(world, ours, "ada")
@@ -110,7 +115,7 @@ async def test_a_space_that_was_exported_deleted_and_imported_is_what_it_was(wor
 
 
 async def test_an_interrupted_import_goes_on_and_no_page_counts_twice(world: World) -> None:
-    ours: Metadata = (("authorization", "Bearer agent-key"), ("braid-space", world.space))
+    ours = delegate(world)
     async with AsyncExitStack() as stack:
         await world.start_worker(stack)
         await fill(world, ours, "ada")
@@ -146,7 +151,7 @@ async def test_an_archive_is_imported_into_an_empty_space_of_the_same_id_only(wo
         await world.start_worker(stack)
         await world.put("note", TEXT, "Mira Okafor")
         wrong = errors_pb2.ERROR_REASON_WRONG_STATE
-        assert await refused(begin(world, OURS, world.space)) == wrong
+        assert await refused(begin(world, delegate(world), world.space)) == wrong
         field = errors_pb2.ERROR_REASON_INVALID_FIELD
         assert await refused(begin(world, theirs, world.space)) == field
         # A refused import leaves nothing behind: uploads go on.
@@ -158,7 +163,7 @@ async def test_an_export_of_a_space_that_changes_is_refused(world: World) -> Non
         await world.start_worker(stack)
         await world.put("note", TEXT, "Mira Okafor")
         first = await world.transfer.ExportSpacePage(
-            transfer_pb2.ExportSpacePageRequest(), metadata=OURS, timeout=20
+            transfer_pb2.ExportSpacePageRequest(), metadata=delegate(world), timeout=20
         )
         await world.put("more", "Karl Otto moved to Graz.", "More")
         wrong = errors_pb2.ERROR_REASON_WRONG_STATE
@@ -166,10 +171,24 @@ async def test_an_export_of_a_space_that_changes_is_refused(world: World) -> Non
         async def rest() -> None:
             request = transfer_pb2.ExportSpacePageRequest(page_token=first.next_page_token)
             while request.page_token:
-                page = await world.transfer.ExportSpacePage(request, metadata=OURS, timeout=20)
+                page = await world.transfer.ExportSpacePage(
+                    request, metadata=delegate(world), timeout=20
+                )
                 request.page_token = page.next_page_token
 
         assert await refused(rest()) == wrong
+
+
+async def test_a_key_that_may_not_act_for_all_users_exports_and_imports_nothing(
+    world: World,
+) -> None:
+    missing = errors_pb2.ERROR_REASON_MISSING_SCOPE
+    assert await refused(exported(world, OURS)) == missing
+    assert await refused(begin(world, OURS, world.space)) == missing
+    begun = await begin(world, delegate(world), world.space)
+    page = Page(store=jobs_pb2.STORE_ORCHESTRATOR, kind="memories")
+    assert await refused(put(world, OURS, begun.import_id, 1, page)) == missing
+    assert await refused(finish(world, OURS, begun.import_id)) == missing
 
 
 async def test_no_page_reaches_another_space_or_what_no_version_has_exported(world: World) -> None:

@@ -28,6 +28,7 @@ if _version_not_supported:
 class SpaceTransferServiceStub:
     """Exports everything that a space contains, page by page while the space stays online, and imports it into an empty space of
     the same id, in the same or another installation. `braid space export` and `braid space import` keep the pages as an archive.
+    As the pages contain the conversations and memories of all users, they need a key that may act for any of them.
     """
 
     def __init__(self, channel):
@@ -61,6 +62,7 @@ class SpaceTransferServiceStub:
 class SpaceTransferServiceServicer:
     """Exports everything that a space contains, page by page while the space stays online, and imports it into an empty space of
     the same id, in the same or another installation. `braid space export` and `braid space import` keep the pages as an archive.
+    As the pages contain the conversations and memories of all users, they need a key that may act for any of them.
     """
 
     def ExportSpacePage(self, request, context):
@@ -129,6 +131,7 @@ def add_SpaceTransferServiceServicer_to_server(servicer, server):
 class SpaceTransferService:
     """Exports everything that a space contains, page by page while the space stays online, and imports it into an empty space of
     the same id, in the same or another installation. `braid space export` and `braid space import` keep the pages as an archive.
+    As the pages contain the conversations and memories of all users, they need a key that may act for any of them.
     """
 
     @staticmethod

@@ -15,6 +15,7 @@ GRPC_VERSION: str
 class SpaceTransferServiceStub:
     """Exports everything that a space contains, page by page while the space stays online, and imports it into an empty space of
     the same id, in the same or another installation. `braid space export` and `braid space import` keep the pages as an archive.
+    As the pages contain the conversations and memories of all users, they need a key that may act for any of them.
     """
 
     def __init__(self, channel: _aio.Channel) -> None: ...
@@ -36,6 +37,7 @@ class SpaceTransferServiceStub:
 class SpaceTransferServiceServicer(metaclass=_abc_1.ABCMeta):
     """Exports everything that a space contains, page by page while the space stays online, and imports it into an empty space of
     the same id, in the same or another installation. `braid space export` and `braid space import` keep the pages as an archive.
+    As the pages contain the conversations and memories of all users, they need a key that may act for any of them.
     """
 
     @_abc_1.abstractmethod

@@ -34,7 +34,7 @@ class _ScopeEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Scope.ValueType
     """Operating the service itself: spaces, keys, repairs."""
     SCOPE_DELEGATE: _Scope.ValueType  # 4
     """Setting another space and user in call metadata (`braid-space`, `braid-user`); for trusted backends. A key that is bound to
-    a space can set only users in that space.
+    a space can set only users in that space. Such a key may also export and import a space with what belongs to all its users.
     """
 
 class Scope(_Scope, metaclass=_ScopeEnumTypeWrapper):
@@ -50,7 +50,7 @@ SCOPE_ADMIN: Scope.ValueType  # 3
 """Operating the service itself: spaces, keys, repairs."""
 SCOPE_DELEGATE: Scope.ValueType  # 4
 """Setting another space and user in call metadata (`braid-space`, `braid-user`); for trusted backends. A key that is bound to
-a space can set only users in that space.
+a space can set only users in that space. Such a key may also export and import a space with what belongs to all its users.
 """
 Global___Scope: _TypeAlias = Scope  # noqa: Y015
 

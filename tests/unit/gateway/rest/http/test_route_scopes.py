@@ -19,9 +19,10 @@ READING = {
 ADMINISTERING = {
     *("/api/consistency", "/api/reembed", "/api/reextract", "/api/space"),
     "/api/space/settings",
-    *("/api/space/import", "/api/space/import/pages", "/api/space/import/finish"),
     *("/api/quarantines/{quarantine_id}", "/api/quarantines/{quarantine_id}/restore"),
 }
+# What belongs to all users of a space.
+DELEGATING = {"/api/space/import", "/api/space/import/pages", "/api/space/import/finish"}
 PROBES = {"/healthz", "/readyz"}
 
 
@@ -44,21 +45,22 @@ def test_every_route_about_data_checks_its_scope() -> None:
 
 
 def test_only_searches_and_questions_need_no_more_than_read_without_being_a_get() -> None:
-    by_scope: dict[str, set[str]] = {"read": set(), "write": set(), "admin": set()}
+    by_scope: dict[str, set[str]] = {
+        scope: set() for scope in ("read", "write", "admin", "delegate")
+    }
     for route in routes():
         if route.path not in PROBES and "GET" not in route.methods:
             by_scope[route.scope].add(route.path)
     assert by_scope["read"] == READING
     assert by_scope["admin"] == ADMINISTERING
+    assert by_scope["delegate"] == DELEGATING
     assert by_scope["write"]
 
 
 def test_reading_by_get_needs_read_unless_the_contract_declares_another_scope() -> None:
     gets = [one for one in routes() if "GET" in one.methods and one.path not in PROBES]
     admin = {route.path for route in gets if route.scope == "admin"}
-    assert admin == {
-        "/api/quarantines",
-        "/api/quarantines/{quarantine_id}",
-        "/api/space/export",
-    }
-    assert {route.scope for route in gets if route.path not in admin} == {"read"}
+    assert admin == {"/api/quarantines", "/api/quarantines/{quarantine_id}"}
+    delegating = {route.path for route in gets if route.scope == "delegate"}
+    assert delegating == {"/api/space/export"}
+    assert {route.scope for route in gets if route.path not in admin | delegating} == {"read"}
