@@ -157,8 +157,10 @@ class ArchiveWriter:
             if not noted.exists() and any(folder.iterdir()):
                 raise CliError(f"{folder} is not empty")
             given = json.loads(noted.read_text()) if noted.exists() else {}
-            parts = [Part(**part) for part in given.get("parts", ())]
-            writer = cls(folder, given.get("space", ""), given.get("token", ""), parts)
+            token = given.get("token", "")
+            # Without a token the export begins at its beginning, whatever was written.
+            parts = [Part(**part) for part in given.get("parts", ())] if token else []
+            writer = cls(folder, given.get("space", ""), token, parts)
         except OSError as error:
             raise CliError(f"{folder}: {error.strerror}") from None
         except (ValueError, TypeError):
@@ -177,7 +179,8 @@ class ArchiveWriter:
     def begin_again(self) -> None:
         """Forgets what was written."""
         self.close()
-        self.token, self.parts, self._space = "", [], ""
+        self.parts, self._space = [], ""
+        self._note("")
         self._forget_others()
 
     def add(self, space: str, kind: Kind, rows: Sequence[str], token: str, next_token: str) -> None:
@@ -203,6 +206,10 @@ class ArchiveWriter:
         if self._part is not None:
             self.parts.append(self._part.close())
             self._part = None
+        self._note(token)
+
+    def _note(self, token: str) -> None:
+        """Records where an interrupted export goes on."""
         self.token = token
         noted = {
             "space": self._space,

@@ -91,6 +91,15 @@ def test_an_interrupted_export_goes_on_after_the_last_complete_part(tmp_path: Pa
     )
 
 
+def test_an_export_that_was_interrupted_after_its_last_page_doubles_nothing(tmp_path: Path) -> None:
+    folder = tmp_path / "archive"
+    for _ in range(2):
+        writer = ArchiveWriter.begin(folder)
+        for kind, rows, token, following in PAGES:
+            writer.add("local", kind, rows, token, following)
+    assert writer.finish("1.0", "2026-11-28T00:00:00+00:00").rows == 4
+
+
 def test_an_export_that_begins_again_keeps_nothing(tmp_path: Path) -> None:
     folder = tmp_path / "archive"
     writer = ArchiveWriter.begin(folder)
