@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from typing import Any
 
@@ -24,7 +25,7 @@ def upload(system: System) -> Upload:
             body = answer.json()
             for job in body.get("jobs", ()):
                 while http.get(f"/api/jobs/{job['id']}").json()["state"] in {"QUEUED", "RUNNING"}:
-                    pass
+                    time.sleep(0.05)
         return answer.status_code, body
 
     return send

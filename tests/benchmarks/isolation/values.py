@@ -34,7 +34,7 @@ _SAMPLES = {
     "model": "braid",
 }
 # Always set, because the service requires it although the contract's rules do not.
-ALWAYS = frozenset({"language"})
+ALWAYS = frozenset({"kind", "language"})
 NUMBERS = {"dimension": 384}
 # Tried in turn if a field accepts none of the above.
 OTHERS = ("x", "RELATED", "note", "0" * 64, INSTANT, "1")
