@@ -145,9 +145,11 @@ async def memories(world: World) -> list[str]:
 
 
 async def test_without_keys_each_call_is_a_new_one(world: World) -> None:
-    for _ in range(2):
-        await create_memory(world.channel, "", "DuckDB", ALICE)
-    assert await memories(world) == ["DuckDB"] * 2
+    made = [await create_conversation(world.channel, "", "DuckDB", ALICE) for _ in range(2)]
+    assert made[0].conversation.id != made[1].conversation.id
+    for text in ("DuckDB", "Parquet"):
+        await create_memory(world.channel, "", text, ALICE)
+    assert sorted(await memories(world)) == ["DuckDB", "Parquet"]
 
 
 async def test_a_write_that_timed_out_and_its_repetition_leave_one(world: World) -> None:
