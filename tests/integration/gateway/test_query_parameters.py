@@ -23,7 +23,6 @@ from services.runtime.identity import Authenticator
 from tests.integration.gateway.conftest import Served
 from tests.integration.gateway.samples import JOB_ID
 
-
 DELEGATE = {"authorization": "Bearer gateway", "braid-space": "team-a"}
 
 
