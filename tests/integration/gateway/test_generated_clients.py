@@ -17,7 +17,7 @@ from braid.vector.v1 import search_pb2
 from gateway.rest.app import create_app
 from gateway.settings import GatewaySettings
 from services.runtime.identity import Authenticator
-from tests.integration.clients.conftest import Ended, install, run
+from tests.integration.clients.conftest import Ended, install, prepare, run
 from tests.integration.gateway.conftest import Served
 from tests.stubs.vector_tier import chunk_hit
 
@@ -64,15 +64,15 @@ def python_client(
 ) -> tuple[Path, Ended]:
     """The folder with the client of openapi-python-client, and what the generator said."""
     place = copied(tmp_path_factory.mktemp("python"), document)
-    made = run(place, sys.executable, "-m", "venv", "venv")
+    made = prepare(place, sys.executable, "-m", "venv", "venv")
     assert made.code == 0, made.err
     pip = ("venv/bin/python", "-m", "pip", "install", "--quiet", "--disable-pip-version-check")
-    installed = run(place, *pip, "--require-hashes", "-r", "requirements.txt")
+    installed = prepare(place, *pip, "--require-hashes", "-r", "requirements.txt")
     if installed.code and _UNREACHABLE.search(installed.err):
         pytest.skip("pip cannot install openapi-python-client here")
     assert installed.code == 0, installed.err
     generate = ("venv/bin/openapi-python-client", "generate", "--path", "openapi.json")
-    said = run(
+    said = prepare(
         place,
         *generate,
         "--meta",
@@ -91,7 +91,7 @@ def typescript_client(document: dict[str, Any], tmp_path_factory: pytest.TempPat
         pytest.skip("openapi-typescript needs npm, which is not installed")
     place = copied(tmp_path_factory.mktemp("typescript"), document)
     install(place)
-    built = run(place, "npm", "run", "build")
+    built = prepare(place, "npm", "run", "build")
     assert built.code == 0, f"{built.out}\n{built.err}"
     return place
 
