@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from enum import IntEnum
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -355,19 +355,3 @@ def metadata_of(text: str) -> Metadata:
         return {}
     metadata: Any = json.loads(text)
     return dict(metadata)
-
-
-class TransferPlace(NamedTuple):
-    """Where a page begins: at a step of the export, after a key of it."""
-
-    step: int = 0
-    after: str | None = None
-
-
-class TransferPage(NamedTuple):
-    """A page of rows of one kind, the space's revision before it was read, and where the next page begins."""
-
-    kind: str
-    rows: Sequence[str]
-    revision: int
-    next: TransferPlace | None

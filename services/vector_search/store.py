@@ -7,6 +7,7 @@ from datetime import datetime
 from typing import Protocol
 
 from services.runtime.errors import FieldError, InvalidFieldError
+from services.runtime.space_rows import Place, RowsPage
 from services.vector_search.domain import (
     Chunk,
     ChunkRef,
@@ -24,8 +25,6 @@ from services.vector_search.domain import (
     SpaceState,
     SpaceStats,
     TextLanguage,
-    TransferPage,
-    TransferPlace,
     UnembeddedChunk,
     WriteResult,
 )
@@ -239,7 +238,7 @@ class InventoryStore(Protocol):
 class TransferStore(Protocol):
     """Reads and writes a space's rows for archives."""
 
-    async def read(self, space: str, place: TransferPlace) -> TransferPage:
+    async def read(self, space: str, place: Place) -> RowsPage:
         """Returns a page of rows. Raises InvalidFieldError for a place that the space does not have."""
         ...
 

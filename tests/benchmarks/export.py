@@ -1,8 +1,8 @@
 """`make bench NAME=export`: a space with 20,000 passages and facts is exported, deleted and imported.
 
-Prints whether rows and answers are those of before, also after ten kills, how many rows are missing, how much longer
-a write took while an export was running, and documents and facts per second of an export and of an import.
-`MODE=<count>` is another size.
+Prints whether rows and answers are the same afterwards, although ten exports and ten imports were killed; how many rows
+are missing; how much longer a write takes during an export; and documents and facts per second of an export and of an
+import. `MODE=<count>` is another size.
 """
 
 from __future__ import annotations

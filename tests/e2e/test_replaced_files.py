@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from typing import Any
 
 import pytest
 
+from gateway.cli.api import Api
 from tests.e2e.conftest import HOSTILE_KEY, System
 
 Upload = Callable[..., tuple[int, Any]]
@@ -19,13 +19,13 @@ def upload(system: System) -> Upload:
     """Uploads files by name, and waits for their jobs; returns the status and the answer."""
 
     def send(*files: tuple[str, str], path: str = "/api/documents", **data: str) -> tuple[int, Any]:
-        with system.client(HOSTILE_KEY) as http:
+        with system.client(HOSTILE_KEY) as http, Api(system.url, HOSTILE_KEY) as api:
             form = [("files", (name, text.encode(), "text/plain")) for name, text in files]
             answer = http.post(path, files=form, data=data)
             body = answer.json()
             for job in body.get("jobs", ()):
-                while http.get(f"/api/jobs/{job['id']}").json()["state"] in {"QUEUED", "RUNNING"}:
-                    time.sleep(0.05)
+                for _ in api.followed(job):
+                    pass
         return answer.status_code, body
 
     return send

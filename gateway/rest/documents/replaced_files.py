@@ -40,7 +40,7 @@ async def refuse_other_file(
 ) -> None:
     """Raises OtherFileError if the file's name stands for a document of another file.
 
-    A caller that may not read is not told what exists.
+    Without the right to read, a caller does not learn which documents exist: the file is taken.
     """
     request = documents_pb2.GetDocumentRequest(document_id=metadata.source)
     try:

@@ -66,9 +66,7 @@ class TransferTiers:
             transfer_pb2.ListVectorRowsRequest(page_token=page_token),
             patience=_PATIENCE,
         )
-        return TransferPage(
-            page.page.kind, page.page.rows, page.next_page_token, page.space_revision
-        )
+        return _page(page)
 
     async def read_graph(self, page_token: str) -> TransferPage:
         """Returns a page of the graph tier's rows."""
@@ -77,9 +75,7 @@ class TransferTiers:
             graph_transfer_pb2.ListGraphRowsRequest(page_token=page_token),
             patience=_PATIENCE,
         )
-        return TransferPage(
-            page.page.kind, page.page.rows, page.next_page_token, page.space_revision
-        )
+        return _page(page)
 
     async def write_vector(self, page: space_rows_pb2.SpaceRows) -> None:
         """Stores rows in the vector tier, except those that exist."""
@@ -94,3 +90,10 @@ class TransferTiers:
             import_id=import_id, number=number, page=page
         )
         await self._writes.call(self._graph.PutGraphRows, request, patience=_PATIENCE)
+
+
+def _page(
+    answer: transfer_pb2.ListVectorRowsResponse | graph_transfer_pb2.ListGraphRowsResponse,
+) -> TransferPage:
+    page = answer.page
+    return TransferPage(page.kind, page.rows, answer.next_page_token, answer.space_revision)

@@ -24,7 +24,7 @@ DeleteMemory = Callable[[str, str, str], Awaitable[None]]
 
 
 class SpaceSettings(NamedTuple):
-    """How many days conversations and memories are kept, and bytes of uploads in a day; None is no limit."""
+    """How many days conversations and memories are kept, and the maximum bytes of uploads a day; None is no limit."""
 
     conversation_days: int | None = None
     memory_days: int | None = None

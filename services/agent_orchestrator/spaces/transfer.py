@@ -23,6 +23,7 @@ from services.runtime.errors import (
     WrongStateError,
 )
 from services.runtime.paging import decode_token, encode_token
+from services.runtime.space_rows import not_a_token
 
 _CHANGED = "The space has changed since the export began: export it again."
 _BUSY = "The space has unfinished jobs: export it when they have ended."
@@ -80,8 +81,10 @@ class SpaceTransfer:
             index, inner, revision, state = decode_token(page_token, query, length=4)
         else:
             index, inner, revision, state = 0, "", _ANY, await self._state()
+        if type(index) is not int or index < 0 or not isinstance(inner, str):
+            raise not_a_token()
         stages = await self._stages(space, index)
-        if not isinstance(index, int) or index >= len(stages):
+        if index >= len(stages):
             raise WrongStateError(_CHANGED)
         stage = stages[index]
         page = await self._read(stage, inner)

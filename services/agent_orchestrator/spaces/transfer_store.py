@@ -10,15 +10,18 @@ from typing import NamedTuple
 from services.agent_orchestrator.clients.transfer import TransferPage
 from services.agent_orchestrator.database import Database
 from services.postgres.pool import Session
-from services.postgres.transfer.rows import (
-    ROWS_AT_ONCE,
-    ExportedRows,
-    TableRows,
-    page_of,
-    refused_rows,
-)
+from services.postgres.transfer.rows import TableRows, found_rows, refusing
 from services.runtime.errors import FieldError, InvalidFieldError
-from services.runtime.paging import decode_token, encode_token
+from services.runtime.space_rows import (
+    FoundRows,
+    not_a_token,
+    page_of,
+    place_of,
+    refused_rows,
+    rows_to_read,
+    token_of,
+    unknown_kind,
+)
 
 MESSAGES = "conversation_messages"
 # What others refer to comes first. Columns of work in progress are left out: no archive has any.
@@ -34,7 +37,7 @@ _TABLES: dict[str, tuple[str, tuple[str, ...]]] = {
     "memory_relationships": ("memory_relationship", ()),
     "memory_entity_vectors": ("memory_entity_vector", ()),
 }
-_KINDS = tuple(_TABLES)
+KINDS = tuple(_TABLES)
 
 
 class Import(NamedTuple):
@@ -72,26 +75,24 @@ class TransferStore:
     async def read(self, space: str, page_token: str) -> TransferPage:
         """Returns a page of rows. Raises InvalidFieldError for another listing's token."""
         query = ("own-rows", space)
-        step, after = decode_token(page_token, query, length=2) if page_token else (0, None)
-        kind = _KINDS[step]
+        place = place_of(page_token, query)
+        if place.step >= len(KINDS):
+            raise not_a_token()
+        kind = KINDS[place.step]
         async with self._pool.transaction() as session:
             await session.execute(self._queries["see_space"], space)
             if kind == MESSAGES:
-                found = await self._read_messages(session, space, after)
+                found = await self._read_messages(session, space, place.after)
             else:
                 table, without = _TABLES[kind]
-                found = await self._tables.read(session, table, space, after, without)
-        following = ""
-        if found.after is not None:
-            following = encode_token(query, [step, found.after])
-        elif step + 1 < len(_KINDS):
-            following = encode_token(query, [step + 1, None])
-        return TransferPage(kind, found.rows, following, 0)
+                found = await self._tables.read(session, table, space, place.after, without)
+        page = page_of(place, KINDS, found, 0)
+        return TransferPage(page.kind, page.rows, token_of(page.next, query), page.revision)
 
     async def write(self, space: str, kind: str, rows: Sequence[str]) -> None:
         """Stores rows, except those that exist. Raises InvalidFieldError for what no known version has exported."""
         if kind not in _TABLES:
-            raise InvalidFieldError(FieldError("kind", "is not known to this version of Braid"))
+            raise unknown_kind()
         if not rows:
             return
         async with self._pool.transaction() as session:
@@ -126,16 +127,16 @@ class TransferStore:
         async with self._pool.session() as session:
             await session.execute(self._queries["end_import"], space, uuid.UUID(import_id))
 
-    async def _read_messages(self, session: Session, space: str, after: str | None) -> ExportedRows:
-        conversation, number = (None, 0) if after is None else json.loads(after)
-        return page_of(
-            await session.fetch(
-                self._queries["export_messages"], space, conversation, number, ROWS_AT_ONCE + 1
+    async def _read_messages(self, session: Session, space: str, after: str | None) -> FoundRows:
+        query = self._queries["export_messages"]
+        with refusing(not_a_token()):
+            conversation, number = (None, 0) if after is None else json.loads(after)
+            return found_rows(
+                await session.fetch(query, space, conversation, number, rows_to_read())
             )
-        )
 
     async def _write_messages(self, session: Session, space: str, rows: Sequence[str]) -> None:
-        with refused_rows():
+        with refusing(refused_rows()):
             named = {json.loads(row)["conversation_id"] for row in rows}
             if await session.fetch(self._queries["foreign_conversations"], space, sorted(named)):
                 raise InvalidFieldError(

@@ -6,9 +6,9 @@ from typing import Any, TypeAlias
 
 from braid.common.v1 import space_rows_pb2
 from braid.graph.internal.v1 import transfer_pb2, transfer_pb2_grpc
-from services.graph_query.transfer.neo4j_store import Place, TransferStore
+from services.graph_query.transfer.neo4j_store import TransferStore
 from services.runtime.context import current_call
-from services.runtime.paging import decode_token, encode_token
+from services.runtime.space_rows import place_of, token_of
 
 Context: TypeAlias = Any
 
@@ -25,13 +25,10 @@ class GraphTransferServicer(transfer_pb2_grpc.GraphTransferServiceServicer):
         """See the contract."""
         space = current_call().space
         query = ("graph-rows", space)
-        place = Place()
-        if request.page_token:
-            place = Place(*decode_token(request.page_token, query, length=2))
-        found = await self._store.read(space, place)
+        found = await self._store.read(space, place_of(request.page_token, query))
         return transfer_pb2.ListGraphRowsResponse(
             page=space_rows_pb2.SpaceRows(kind=found.kind, rows=found.rows),
-            next_page_token=encode_token(query, [*found.next]) if found.next else "",
+            next_page_token=token_of(found.next, query),
             space_revision=found.revision,
         )
 

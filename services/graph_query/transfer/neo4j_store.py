@@ -9,15 +9,22 @@ from typing import Any, NamedTuple, Protocol
 from neo4j.exceptions import ClientError
 
 from services.graph_query.core.intervals import OPEN
+from services.graph_query.core.names import RESERVED_TYPES
 from services.graph_query.local_extraction.gazetteer import Gazetteer
 from services.graph_query.neo4j.database import Database
 from services.graph_query.neo4j.space_writer import SpaceWriter, Write
 from services.graph_query.transfer.row_format import row_as_json, row_from_json
-from services.runtime.errors import FieldError, InvalidFieldError
+from services.runtime.space_rows import (
+    Place,
+    RowsPage,
+    fitting,
+    not_a_token,
+    page_of,
+    refused_rows,
+    rows_to_read,
+    unknown_kind,
+)
 
-ROWS_AT_ONCE = 500
-# A page ends at this size, so that a message with it stays far below the limit of a call.
-FULL_PAGE_BYTES = 1024 * 1024
 _TIMED: tuple[Any, ...] = (-OPEN, "", "")
 _TEXTS: tuple[Any, ...] = ("", "", "")
 
@@ -58,6 +65,7 @@ KINDS = (
     Kind("space"),
 )
 _MENTIONS = frozenset({"BRAID_MENTIONS", "MENTIONS"})
+_FURTHER_LABELS = {"fact_versions": frozenset({"BraidPastFact"})}
 _FINDING_LINKS = {
     ("ABOUT", "BraidSubject"): "import_finding_subjects",
     ("ABOUT", "BraidFinding"): "import_finding_findings",
@@ -74,26 +82,10 @@ _OF_THEIR_OWN = {
 }
 
 
-class Place(NamedTuple):
-    """Where a page begins: at a step of the export, after a key of it, a JSON array."""
-
-    step: int = 0
-    after: str | None = None
-
-
-class Page(NamedTuple):
-    """A page of rows of one kind, the space's revision before it was read, and where the next page begins."""
-
-    kind: str
-    rows: Sequence[str]
-    revision: int
-    next: Place | None
-
-
 class TransferStore(Protocol):
     """Reads and writes a space's graph for archives. Raises what `GraphStore` raises."""
 
-    async def read(self, space: str, place: Place) -> Page:
+    async def read(self, space: str, place: Place) -> RowsPage:
         """Returns a page of rows. Raises InvalidFieldError for a place that the space does not have."""
 
     async def write(
@@ -109,31 +101,19 @@ class Neo4jTransfer:
         self._database = database
         self._write = write
 
-    async def read(self, space: str, place: Place) -> Page:
+    async def read(self, space: str, place: Place) -> RowsPage:
         """See `TransferStore`."""
-        if not 0 <= place.step < len(KINDS):
-            raise InvalidFieldError(FieldError("page_token", "is not a token of this service"))
+        if place.step >= len(KINDS):
+            raise not_a_token()
         # Read first: rows that another write changes meanwhile then belong to a later revision than the page says.
         state = await self._database.read("relation_revision", space=space)
         kind = KINDS[place.step]
         after = list(kind.first) if place.after is None else json.loads(place.after)
-        found = await self._database.read(
-            f"export_{kind.name}", space=space, after=after, limit=ROWS_AT_ONCE + 1
+        read = await self._database.read(
+            f"export_{kind.name}", space=space, after=after, limit=rows_to_read()
         )
-        rows: list[str] = []
-        size = 0
-        for row in found[:ROWS_AT_ONCE]:
-            text = row_as_json(row["exported"])
-            size += len(text)
-            if rows and size > FULL_PAGE_BYTES:
-                break
-            rows.append(text)
-        following: Place | None = None
-        if len(rows) < len(found):
-            following = Place(place.step, json.dumps(found[len(rows) - 1]["key"]))
-        elif place.step + 1 < len(KINDS):
-            following = Place(place.step + 1)
-        return Page(kind.name, rows, state[0]["revision"], following)
+        found = fitting([(row_as_json(row["exported"]), json.dumps(row["key"])) for row in read])
+        return page_of(place, [one.name for one in KINDS], found, state[0]["revision"])
 
     async def write(
         self, space: str, import_id: str, number: int, kind: str, rows: Sequence[str]
@@ -141,7 +121,7 @@ class Neo4jTransfer:
         """See `TransferStore`."""
         known = {one.name: one for one in KINDS}
         if kind not in known:
-            raise InvalidFieldError(FieldError("kind", "is not known to this version of Braid"))
+            raise unknown_kind()
         given = [row_from_json(row) for row in rows]
         _check(known[kind], given)
 
@@ -157,28 +137,32 @@ class Neo4jTransfer:
             if error.code and error.code.startswith(
                 ("Neo.ClientError.Schema", "Neo.ClientError.Statement")
             ):
-                raise _refused() from None
+                raise refused_rows() from None
             raise
-
-
-def _refused() -> InvalidFieldError:
-    return InvalidFieldError(
-        FieldError("rows", "are not rows that this version of Braid has exported")
-    )
 
 
 def _check(kind: Kind, rows: Sequence[dict[str, Any]]) -> None:
     """Raises InvalidFieldError unless the rows are of their kind: an import creates no label or type of another."""
     for row in rows:
-        if kind.label and not (isinstance(row.get("labels"), list) and kind.label in row["labels"]):
-            raise _refused()
+        if kind.label and not _are_labels_of(kind, row.get("labels")):
+            raise refused_rows()
         if kind.name == "mentions" and row.get("type") not in _MENTIONS:
-            raise _refused()
+            raise refused_rows()
         if (
             kind.name == "finding_links"
             and (row.get("type"), row.get("label")) not in _FINDING_LINKS
         ):
-            raise _refused()
+            raise refused_rows()
+
+
+def _are_labels_of(kind: Kind, labels: object) -> bool:
+    """Whether a node of the kind may have these labels: its own, and an entity its types, which callers have chosen."""
+    if not isinstance(labels, list) or not all(isinstance(label, str) for label in labels):
+        return False
+    others = set(labels) - {kind.label}
+    if kind.name == "entities":
+        return kind.label in labels and not others & RESERVED_TYPES
+    return kind.label in labels and others <= _FURTHER_LABELS.get(kind.name, frozenset())
 
 
 async def _store(writer: SpaceWriter, kind: str, rows: Sequence[dict[str, Any]]) -> None:
@@ -192,7 +176,7 @@ async def _store(writer: SpaceWriter, kind: str, rows: Sequence[dict[str, Any]])
         stored = await writer.note(query, rows=those) if those else ()
         # A relationship whose ends do not both exist would be lost without a word.
         if stored and stored[0]["stored"] != len(those):
-            raise _refused()
+            raise refused_rows()
 
 
 def _parts(kind: str, rows: Sequence[dict[str, Any]]) -> Iterator[tuple[str, list[dict[str, Any]]]]:

@@ -10,7 +10,7 @@ from typing import Any
 import neo4j.time
 import numpy as np
 
-from services.runtime.errors import FieldError, InvalidFieldError
+from services.runtime.space_rows import refused_rows
 
 # Properties that a vector index is on; the store keeps them as 32-bit floats.
 VECTORS = frozenset({"embedding", "fact_embedding", "name_embedding"})
@@ -41,9 +41,7 @@ def row_from_json(text: str) -> dict[str, Any]:
         if "claims" in row:
             row["claims"] = [_read(claim) for claim in row["claims"]]
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
-        raise InvalidFieldError(
-            FieldError("rows", "are not rows that this version of Braid has exported")
-        ) from None
+        raise refused_rows() from None
     return dict(row)
 
 
@@ -72,4 +70,4 @@ def _read_value(value: Any) -> Any:
         return value
     if _TIME in value:
         return neo4j.time.DateTime.from_iso_format(value[_TIME])
-    return np.frombuffer(base64.b64decode(value[_VECTOR]), dtype="<f4").tolist()
+    return np.frombuffer(base64.b64decode(value[_VECTOR], validate=True), dtype="<f4").tolist()

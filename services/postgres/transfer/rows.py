@@ -1,30 +1,22 @@
-"""A table's rows of a space as JSON, page by page, and back.
-
-What a page has is bounded in rows and bytes. The names of tables come from the code, never from a caller.
-"""
+"""Rows of a space's tables as JSON, page by page, and back. Table names come from the code, never from a caller."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import NamedTuple
 
 import asyncpg
 
 from services.postgres.pool import Row, Session
-from services.runtime.errors import FieldError, InvalidFieldError
+from services.runtime.errors import InvalidFieldError
 from services.runtime.queries import Queries
-
-ROWS_AT_ONCE = 500
-# A page ends at this size, so that a message with it stays far below the limit of a call.
-FULL_PAGE_BYTES = 1024 * 1024
-
-
-class ExportedRows(NamedTuple):
-    """Rows as JSON objects, and the key after which the next page begins; None after the last row."""
-
-    rows: Sequence[str]
-    after: str | None
+from services.runtime.space_rows import (
+    FoundRows,
+    fitting,
+    not_a_token,
+    refused_rows,
+    rows_to_read,
+)
 
 
 class TableRows:
@@ -40,37 +32,29 @@ class TableRows:
         space: str,
         after: str | None,
         without: Sequence[str] = (),
-    ) -> ExportedRows:
-        """Returns a page of the table's rows after a key, a JSON array; None is before all."""
-        found = await session.fetch(
-            self._queries["export_rows"], table, space, after, ROWS_AT_ONCE + 1, list(without)
-        )
-        return page_of(found)
+    ) -> FoundRows:
+        """Returns a page of the table's rows after a key."""
+        query = self._queries["export_rows"]
+        with refusing(not_a_token()):
+            return found_rows(
+                await session.fetch(query, table, space, after, rows_to_read(), list(without))
+            )
 
     async def write(self, session: Session, table: str, space: str, rows: Sequence[str]) -> None:
         """Stores exported rows, except those that exist. Raises InvalidFieldError for rows that do not fit."""
         if rows:
-            with refused_rows():
+            with refusing(refused_rows()):
                 await session.execute(self._queries["import_rows"], table, space, list(rows))
 
 
-def page_of(found: Sequence[Row]) -> ExportedRows:
-    """Returns the first rows (`exported`, `key`) of a read of one more than a page."""
-    size, count = 0, 0
-    for row in found[:ROWS_AT_ONCE]:
-        size += len(row["exported"])
-        if count and size > FULL_PAGE_BYTES:
-            break
-        count += 1
-    more = count < len(found)
-    return ExportedRows(
-        [row["exported"] for row in found[:count]], found[count - 1]["key"] if more else None
-    )
+def found_rows(found: Sequence[Row]) -> FoundRows:
+    """Returns the rows of a page from rows with the columns `exported` and `key`."""
+    return fitting([(row["exported"], row["key"]) for row in found])
 
 
 @contextmanager
-def refused_rows() -> Iterator[None]:
-    """Translates the refusal of rows, by the database or when they are read; what they contain is not in the error."""
+def refusing(answer: InvalidFieldError) -> Iterator[None]:
+    """Raises the answer where the database, or the code that reads them, refuses values of a caller."""
     try:
         yield
     except (
@@ -80,6 +64,4 @@ def refused_rows() -> Iterator[None]:
         KeyError,
         TypeError,
     ):
-        raise InvalidFieldError(
-            FieldError("rows", "are not rows that this version of Braid has exported")
-        ) from None
+        raise answer from None

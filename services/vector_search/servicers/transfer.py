@@ -7,8 +7,7 @@ from typing import Any, TypeAlias
 from braid.common.v1 import space_rows_pb2
 from braid.vector.internal.v1 import transfer_pb2, transfer_pb2_grpc
 from services.runtime.context import current_call
-from services.runtime.paging import decode_token, encode_token
-from services.vector_search.domain import TransferPlace
+from services.runtime.space_rows import place_of, token_of
 from services.vector_search.store import TransferStore
 
 Context: TypeAlias = Any
@@ -26,13 +25,10 @@ class TransferServicer(transfer_pb2_grpc.VectorTransferServiceServicer):
         """See the contract."""
         space = current_call().space
         query = ("vector-rows", space)
-        place = TransferPlace()
-        if request.page_token:
-            place = TransferPlace(*decode_token(request.page_token, query, length=2))
-        found = await self._transfer.read(space, place)
+        found = await self._transfer.read(space, place_of(request.page_token, query))
         return transfer_pb2.ListVectorRowsResponse(
             page=space_rows_pb2.SpaceRows(kind=found.kind, rows=found.rows),
-            next_page_token=encode_token(query, [*found.next]) if found.next else "",
+            next_page_token=token_of(found.next, query),
             space_revision=found.revision,
         )
 

@@ -6,16 +6,19 @@ import json
 from collections.abc import Sequence
 
 from services.postgres.pool import Pool, Session
-from services.postgres.transfer.rows import (
-    ROWS_AT_ONCE,
-    ExportedRows,
-    TableRows,
+from services.postgres.transfer.rows import TableRows, found_rows, refusing
+from services.runtime.queries import Queries
+from services.runtime.space_rows import (
+    FoundRows,
+    Place,
+    RowsPage,
+    not_a_token,
     page_of,
     refused_rows,
+    rows_to_read,
+    unknown_kind,
 )
-from services.runtime.errors import FieldError, InvalidFieldError
-from services.runtime.queries import Queries
-from services.vector_search.domain import Model, TransferPage, TransferPlace
+from services.vector_search.domain import Model
 from services.vector_search.embedding_models.postgres import registered
 
 _TABLES = {
@@ -36,18 +39,16 @@ class PostgresTransfer:
         self._queries = queries
         self._tables = TableRows()
 
-    async def read(self, space: str, place: TransferPlace) -> TransferPage:
+    async def read(self, space: str, place: Place) -> RowsPage:
         """See `TransferStore`."""
         async with self._writers.transaction() as session:
             # Read first: rows that another write changes meanwhile then belong to a later revision than the page says.
             revision = await session.value(self._queries["space_revision"], space) or 0
             models = await session.fetch(self._queries["transferred_models"], space)
-            steps = [*_TABLES, *(_EMBEDDINGS for _ in models), _SPACE]
-            if place.step >= len(steps):
-                raise InvalidFieldError(
-                    FieldError("page_token", "is of another state of the space")
-                )
-            kind = steps[place.step]
+            kinds = [*_TABLES, *(_EMBEDDINGS for _ in models), _SPACE]
+            if place.step >= len(kinds):
+                raise not_a_token()
+            kind = kinds[place.step]
             if kind in _TABLES:
                 found = await self._tables.read(session, _TABLES[kind], space, place.after)
             elif kind == _EMBEDDINGS:
@@ -55,20 +56,17 @@ class PostgresTransfer:
                 found = await self._read_embeddings(session, space, model, place.after)
             else:
                 rows = await session.fetch(self._queries["transferred_space"], space)
-                found = ExportedRows([row["exported"] for row in rows], None)
-        following: TransferPlace | None = TransferPlace(place.step, found.after)
-        if found.after is None:
-            following = TransferPlace(place.step + 1) if place.step + 1 < len(steps) else None
-        return TransferPage(kind, found.rows, revision, following)
+                found = FoundRows([row["exported"] for row in rows])
+        return page_of(place, kinds, found, revision)
 
     async def write(self, space: str, kind: str, rows: Sequence[str]) -> None:
         """See `TransferStore`."""
         if kind not in _TABLES and kind not in (_EMBEDDINGS, _SPACE):
-            raise InvalidFieldError(FieldError("kind", "is not known to this version of Braid"))
+            raise unknown_kind()
         if not rows:
             return
         async with self._writers.transaction() as session:
-            with refused_rows():
+            with refusing(refused_rows()):
                 if kind == _EMBEDDINGS:
                     await self._write_embeddings(session, space, rows)
                 elif kind == _SPACE:
@@ -82,13 +80,11 @@ class PostgresTransfer:
 
     async def _read_embeddings(
         self, session: Session, space: str, model: int, after: str | None
-    ) -> ExportedRows:
+    ) -> FoundRows:
         chunk = None if after is None else json.loads(after)[0]
-        return page_of(
-            await session.fetch(
-                self._queries["export_embeddings"], space, model, chunk, ROWS_AT_ONCE + 1
-            )
-        )
+        query = self._queries["export_embeddings"]
+        with refusing(not_a_token()):
+            return found_rows(await session.fetch(query, space, model, chunk, rows_to_read()))
 
     async def _write_embeddings(self, session: Session, space: str, rows: Sequence[str]) -> None:
         first = json.loads(rows[0])

@@ -53,7 +53,7 @@ def run(folder: Path, *command: str, **environment: str) -> Ended:
 
 
 def prepare(folder: Path, *command: str, **environment: str) -> Ended:
-    """Runs a command that installs or compiles, so that tests beside it that measure time keep the processor."""
+    """Runs a command that installs or compiles, at low priority: tests that run concurrently measure time."""
     return run(folder, "nice", "-n", "19", *command, **environment)
 
 

@@ -10,6 +10,7 @@ import pytest
 
 from braid.agent.v1 import ingest_pb2, jobs_pb2, spaces_pb2, transfer_pb2
 from braid.common.v1 import errors_pb2
+from services.runtime import space_rows
 from services.runtime.channels import Metadata
 from services.runtime.status import error_from_rpc
 from tests.integration.upkeep.conftest import OURS, World
@@ -86,7 +87,11 @@ async def delete(world: World, caller: Metadata) -> None:
     assert job.state == jobs_pb2.JOB_STATE_SUCCEEDED
 
 
-async def test_a_space_that_was_exported_deleted_and_imported_is_what_it_was(world: World) -> None:
+@pytest.mark.parametrize("rows_at_once", [1, 2, 500])
+async def test_a_space_that_was_exported_deleted_and_imported_is_what_it_was(
+    world: World, monkeypatch: pytest.MonkeyPatch, rows_at_once: int
+) -> None:
+    monkeypatch.setattr(space_rows, "ROWS_AT_ONCE", rows_at_once)
     ours = delegate(world)
     async with AsyncExitStack() as stack:
         await world.start_worker(stack)
@@ -205,6 +210,12 @@ async def test_no_page_reaches_another_space_or_what_no_version_has_exported(wor
         (jobs_pb2.STORE_NEO4J, "", "entities", '{"labels": ["BraidSpace"], "properties": {}}'),
         (jobs_pb2.STORE_NEO4J, "", "entities", '{"labels": ["Entity"], "properties": {"a": [{}]}}'),
         (jobs_pb2.STORE_NEO4J, "", "mentions", '{"type": "OWNS", "properties": {}}'),
+        (
+            jobs_pb2.STORE_NEO4J,
+            "",
+            "entities",
+            '{"labels": ["Entity", "BraidSchema"], "properties": {"uuid": "a"}}',
+        ),
         (
             jobs_pb2.STORE_NEO4J,
             "",

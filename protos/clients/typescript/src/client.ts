@@ -1,6 +1,6 @@
 // A client of Braid: the services of the contracts, with a key, a deadline and retries of reads on every call.
 import { create } from "@bufbuild/protobuf";
-import { type Timestamp, MethodOptions_IdempotencyLevel, timestampFromDate } from "@bufbuild/protobuf/wkt";
+import { MethodOptions_IdempotencyLevel, timestampFromDate } from "@bufbuild/protobuf/wkt";
 import { type Client, Code, ConnectError, type Interceptor, type Transport, createClient } from "@connectrpc/connect";
 import { createGrpcTransport } from "@connectrpc/connect-node";
 import { AgentService, type AnswerCitation, ConversationStart, type RunEvent } from "../gen/braid/agent/v1/agent_pb.js";
@@ -89,7 +89,7 @@ export class Braid {
   /** Ingests a document; its job loses nothing, and has ended when the document is searchable and in the graph. */
   async ingestDocument(data: Uint8Array, document: NewDocument): Promise<Job> {
     const { validTime, ...fields } = document;
-    const about = create(DocumentMetadataSchema, { ...fields, ...(validTime && { validTime: time(validTime) }) });
+    const about = create(DocumentMetadataSchema, { ...fields, ...(validTime && { validTime: timestampFromDate(validTime) }) });
     async function* parts() {
       yield { part: { case: "metadata" as const, value: about } };
       for (let start = 0; start < data.length; start += PIECE_BYTES) {
@@ -121,11 +121,6 @@ export class Braid {
     }
     return answer;
   }
-}
-
-/** A date as the contracts have it. */
-export function time(date: Date): Timestamp {
-  return timestampFromDate(date);
 }
 
 function transportTo(target: string, options: BraidOptions): Transport {

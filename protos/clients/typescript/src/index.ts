@@ -1,6 +1,7 @@
 // `braid-client`: Braid from TypeScript and JavaScript. The messages of each contract are a namespace of their own.
 export * from "./client.js";
 export * from "./failures.js";
+export { timestampFromDate as time } from "@bufbuild/protobuf/wkt";
 export * as agent from "../gen/braid/agent/v1/agent_pb.js";
 export * as entityMemory from "../gen/braid/agent/v1/entity_memory_pb.js";
 export * as facts from "../gen/braid/graph/v1/facts_pb.js";

@@ -56,7 +56,7 @@ def _is_layout(table: LexborNode) -> bool:
 
 
 def _grid(rows: list[list[_Cell]]) -> list[list[str]]:
-    """Places the cells in columns: those of a row stand beside what the rows above reach down."""
+    """Places the cells in columns, beside cells of earlier rows that span this one."""
     grid: list[list[str]] = []
     width = max(sum(cell.columns for cell in row) for row in rows)
     above: dict[int, tuple[str, int]] = {}

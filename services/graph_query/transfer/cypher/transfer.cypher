@@ -159,7 +159,7 @@ MATCH (n:BraidFinding)-[r:ABOUT|FROM]->(m) USING INDEX SEEK n:BraidFinding(group
 WHERE n.group_id = $p.space AND n.uuid >= $p.after[0]
 WITH n, r, m, coalesce(m.uuid, m.name_key + ' ' + m.type) AS target
 WHERE n.uuid > $p.after[0] OR type(r) > $p.after[1] OR (type(r) = $p.after[1] AND target > $p.after[2])
-RETURN {source: n.uuid, type: type(r), label: head(labels(m)), target: coalesce([m.uuid], [m.name_key, m.type]), properties: properties(r)} AS exported,
+RETURN {source: n.uuid, type: type(r), label: head(labels(m)), target: CASE WHEN m.uuid IS NULL THEN [m.name_key, m.type] ELSE [m.uuid] END, properties: properties(r)} AS exported,
   [n.uuid, type(r), target] AS key
 ORDER BY n.uuid, type(r), target LIMIT $p.limit
 
