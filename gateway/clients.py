@@ -17,6 +17,7 @@ from braid.agent.v1 import (
     memories_pb2_grpc,
     models_pb2_grpc,
     profile_pb2_grpc,
+    sources_pb2_grpc,
     spaces_pb2_grpc,
     transfer_pb2_grpc,
 )
@@ -58,6 +59,7 @@ class Clients:
     memories: memories_pb2_grpc.MemoryServiceStub
     models: models_pb2_grpc.ModelServiceStub
     profile: profile_pb2_grpc.ProfileServiceStub
+    sources: sources_pb2_grpc.SourceServiceStub
     spaces: spaces_pb2_grpc.SpaceServiceStub
     transfer: transfer_pb2_grpc.SpaceTransferServiceStub
     chunks: search_pb2_grpc.VectorSearchServiceStub
@@ -95,6 +97,7 @@ def open_clients(settings: GatewaySettings) -> Clients:
         memories=memories_pb2_grpc.MemoryServiceStub(agent),
         models=models_pb2_grpc.ModelServiceStub(agent),
         profile=profile_pb2_grpc.ProfileServiceStub(agent),
+        sources=sources_pb2_grpc.SourceServiceStub(agent),
         spaces=spaces_pb2_grpc.SpaceServiceStub(agent),
         transfer=transfer_pb2_grpc.SpaceTransferServiceStub(agent),
         chunks=search_pb2_grpc.VectorSearchServiceStub(vector),

@@ -26,6 +26,7 @@ from braid.agent.v1 import (
     models_pb2,
     profile_pb2,
     search_pb2,
+    sources_pb2,
     spaces_pb2,
     transfer_pb2,
 )
@@ -49,6 +50,7 @@ FILES = (
     (jobs_pb2, "agent"),
     (consistency_pb2, "agent"),
     (models_pb2, "agent"),
+    (sources_pb2, "agent"),
     (spaces_pb2, "agent"),
     (transfer_pb2, "agent"),
     (entity_memory_pb2, "agent"),

@@ -26,9 +26,10 @@ from gateway.cli.mcp import mcp
 from gateway.cli.ontology import ontology
 from gateway.cli.search import search
 from gateway.cli.session import Session, console, run, wants_json
+from gateway.cli.sources.commands import sources
+from gateway.cli.sources.sync import sync
 from gateway.cli.space import space
 from gateway.cli.status import status
-from gateway.cli.sync import sync
 from gateway.cli.typed_memory import memories
 from gateway.cli.up import up
 from services.runtime.version import VERSION
@@ -41,6 +42,7 @@ COMMANDS = (up, status, ingest, sync, search, ask, chat, mcp, backup, restore)
 # `braid NOUN VERB …`. Add a new noun here; docs/command-line.md lists the verbs.
 GROUPS = {
     "documents": documents,
+    "sources": sources,
     "jobs": jobs,
     "graph": graph,
     "facts": facts,

@@ -12,7 +12,7 @@ from google.protobuf import json_format
 
 from braid.graph.v1 import ingest_pb2_grpc, ontology_pb2, query_pb2_grpc
 from gateway.cli.errors import CliError
-from gateway.cli.ingest.files import Source
+from gateway.cli.ingest.files import File
 from gateway.content_types import CONTENT_TYPES
 from services.runtime.channels import open_channel
 
@@ -41,11 +41,11 @@ class Sample:
 
         return cls(Path(deploy.local.__file__).parent / "sample")
 
-    def sources(self) -> Iterator[Source]:
+    def sources(self) -> Iterator[File]:
         """Returns its notes, each with its file name as id, which the facts cite, and its facts."""
         for path in sorted(self._folder.glob("*.md")):
-            yield Source(path, path.name, CONTENT_TYPES[".md"])
-        yield Source(self._folder / "facts.jsonl", "facts.jsonl", CONTENT_TYPES[".jsonl"])
+            yield File(path, path.name, CONTENT_TYPES[".md"])
+        yield File(self._folder / "facts.jsonl", "facts.jsonl", CONTENT_TYPES[".jsonl"])
 
     def ontology(self) -> ontology_pb2.Ontology:
         """Returns its ontology, which marks relations as events."""

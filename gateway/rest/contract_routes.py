@@ -21,6 +21,7 @@ from braid.agent.v1 import (
     memories_pb2,
     models_pb2,
     profile_pb2,
+    sources_pb2,
     spaces_pb2,
     transfer_pb2,
 )
@@ -61,6 +62,7 @@ _STUBS = {
     "agent": agent_pb2.DESCRIPTOR.services_by_name["AgentService"],
     "graph": query_pb2.DESCRIPTOR.services_by_name["GraphQueryService"],
     "graph_ingest": ingest_pb2.DESCRIPTOR.services_by_name["GraphIngestService"],
+    "sources": sources_pb2.DESCRIPTOR.services_by_name["SourceService"],
     "documents": documents_pb2.DESCRIPTOR.services_by_name["DocumentService"],
     "chunks": search_pb2.DESCRIPTOR.services_by_name["VectorSearchService"],
     "memories": memories_pb2.DESCRIPTOR.services_by_name["MemoryService"],

@@ -19,6 +19,7 @@ from braid.agent.v1 import (
     models_pb2_grpc,
     profile_pb2_grpc,
     search_pb2_grpc,
+    sources_pb2_grpc,
 )
 from services.agent_orchestrator.agent.settings import AgentOptions
 from services.agent_orchestrator.connections import Tiers, any_tier_healthy, open_tiers
@@ -51,6 +52,8 @@ from services.agent_orchestrator.search.expanded_hybrid import ExpandedHybrid
 from services.agent_orchestrator.search.memory_leg import MemoryLeg
 from services.agent_orchestrator.search.servicer import SearchServicer
 from services.agent_orchestrator.settings import AgentSettings
+from services.agent_orchestrator.sources.servicer import SourceServicer
+from services.agent_orchestrator.sources.store import SourceStore
 from services.agent_orchestrator.spaces.services import space_services
 from services.agent_orchestrator.spaces.store import SpaceStore
 from services.agent_orchestrator.typed_memory.consistency import MemoryInventory
@@ -88,6 +91,7 @@ CONSISTENCY_SERVICE = "braid.agent.v1.ConsistencyService"
 ENTITY_MEMORY_SERVICE = "braid.agent.v1.EntityMemoryService"
 MEMORY_SERVICE = "braid.agent.v1.MemoryService"
 PROFILE_SERVICE = "braid.agent.v1.ProfileService"
+SOURCE_SERVICE = "braid.agent.v1.SourceService"
 DELETION_SECONDS = 30.0
 # Methods that write to the orchestrator's own database only: their writes and their responses are one transaction.
 ATOMIC = (
@@ -268,6 +272,13 @@ async def open_app(
                 partial(
                     profile_pb2_grpc.add_ProfileServiceServicer_to_server,
                     ProfileServicer(profiles),
+                ),
+            ),
+            Service(
+                SOURCE_SERVICE,
+                partial(
+                    sources_pb2_grpc.add_SourceServiceServicer_to_server,
+                    SourceServicer(SourceStore(database)),
                 ),
             ),
             Service(

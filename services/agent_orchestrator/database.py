@@ -11,7 +11,7 @@ from services.postgres.pool import Pool, PoolLimits
 from services.runtime.pool_metrics import observe_pools
 from services.runtime.queries import Queries
 
-_ROOMS = ("jobs", "deletion", "consistency", "spaces", "typed_memory")
+_ROOMS = ("jobs", "deletion", "consistency", "sources", "spaces", "typed_memory")
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,8 +19,8 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from gateway.cli.api import Api
-from gateway.cli.ingest.folder_comparison import FolderComparison
-from gateway.file_fingerprints import FINGERPRINT
+from gateway.cli.sources.comparison import Comparison
+from gateway.cli.sources.folder import Folder
 from tests.benchmarks.command import MeasureError, Options
 from tests.benchmarks.figures import Figures, note
 from tests.benchmarks.harness import running_stack
@@ -81,8 +81,9 @@ async def _killed(url: str, folder: Path, picks: random.Random) -> tuple[int, in
             process.kill()
             await process.communicate()
     await _braid(url, "sync", folder)
-    stored, after = await asyncio.to_thread(lambda: (_fingerprints(url), _versions(url)))
-    compared = await asyncio.to_thread(FolderComparison.of, _PREFIX, folder, stored)
+    stored, after = await asyncio.to_thread(lambda: (_metadata(url), _versions(url)))
+    listing = await asyncio.to_thread(Folder(folder, _PREFIX).listing, stored)
+    compared = Comparison.of(listing, stored)
     lost = len(compared.new) + len(compared.changed) + len(compared.vanished)
     changed = {f"{_PREFIX}{_file(folder, one).name}" for one in touched[:_CHANGED_WHILE_KILLED]}
     doubled = sum(after[one] > before[one] + (one in changed) for one in after)
@@ -139,5 +140,5 @@ def _versions(url: str) -> dict[str, int]:
     return {one["id"]: one["version"] for one in _documents(url)}
 
 
-def _fingerprints(url: str) -> dict[str, str]:
-    return {one["id"]: one["metadata"].get(FINGERPRINT, "") for one in _documents(url)}
+def _metadata(url: str) -> dict[str, Mapping[str, Any]]:
+    return {one["id"]: one["metadata"] for one in _documents(url)}

@@ -10,9 +10,9 @@ from typing import Any
 from tests.e2e.conftest import HOSTILE_KEY, System
 
 
-def synced(system: System, folder: Path, *options: str, code: int = 0) -> dict[str, Any]:
+def synced(system: System, place: Path | str, *options: str, code: int = 0) -> dict[str, Any]:
     """Runs the command into a separate space; returns its report."""
-    ended = system.braid("sync", str(folder), *options, "--json", key=HOSTILE_KEY)
+    ended = system.braid("sync", str(place), *options, "--json", key=HOSTILE_KEY)
     assert ended.returncode == code, ended.stderr
     report: dict[str, Any] = json.loads(ended.stdout)
     return report
@@ -87,7 +87,7 @@ def test_another_folder_of_the_same_name_changes_nothing(system: System, tmp_pat
     synced(system, tmp_path / "here" / "minutes")
     ended = system.braid("sync", str(tmp_path / "there" / "minutes"), "--erase", key=HOSTILE_KEY)
     assert ended.returncode == 1
-    assert "3 of 3 documents are no longer in" in ended.stderr
+    assert f"minutes is another source, {tmp_path / 'here' / 'minutes'}" in ended.stderr
     assert "--name" in ended.stderr
     assert quoted(system, "minutes") == {f"minutes/here-{number}.md" for number in range(3)}
 

@@ -22,7 +22,7 @@ from rich.console import Console
 from deploy.local.stack import LocalStack
 from gateway.cli.api import Api
 from gateway.cli.errors import CliError
-from gateway.cli.ingest.files import Source
+from gateway.cli.ingest.files import File
 from gateway.cli.ingest.ingestion import Ingest
 from gateway.cli.progress import IngestProgress
 from gateway.content_types import CONTENT_TYPES
@@ -137,7 +137,7 @@ def _search_threads(stack: LocalStack, key: str, talk: Conversation, place: str)
     path.write_text("".join(_lines(talk)), encoding="utf-8")
     with _api(stack, key) as api:
         with IngestProgress(Console(stderr=True)) as bars:
-            report = Ingest(api, bars).run([Source(path, path.name, CONTENT_TYPES[_SUFFIX])])
+            report = Ingest(api, bars).run([File(path, path.name, CONTENT_TYPES[_SUFFIX])])
         if report.failures:
             raise MeasureError(f"{talk.id}: {report.failures[0].reason}")
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from gateway.cli.ingest.files import Source
+from gateway.cli.ingest.files import File
 from gateway.content_types import CONTENT_TYPES
 from tests.benchmarks.command import Options, UsageError
 from tests.benchmarks.figures import Figures
@@ -98,9 +98,7 @@ def stated_facts(rows: Iterator[dict[str, Any]], name: str) -> Iterator[dict[str
                 }
 
 
-def _written(
-    place: Path, sets: dict[str, Dataset], facts: Sequence[dict[str, str]]
-) -> list[Source]:
+def _written(place: Path, sets: dict[str, Dataset], facts: Sequence[dict[str, str]]) -> list[File]:
     corpus, stated = place / "corpus.jsonl", place / FACTS
     with corpus.open("w", encoding="utf-8") as lines:
         for name, data in sets.items():
@@ -114,4 +112,4 @@ def _written(
     with stated.open("w", encoding="utf-8") as lines:
         for fact in facts:
             lines.write(json.dumps(fact, ensure_ascii=False) + "\n")
-    return [Source(path, path.name, CONTENT_TYPES[".jsonl"]) for path in (corpus, stated)]
+    return [File(path, path.name, CONTENT_TYPES[".jsonl"]) for path in (corpus, stated)]

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from gateway.cli.ingest.files import Problem, Source, find
+from gateway.cli.ingest.files import File, Problem, find
 from gateway.cli.sample import Sample
 from gateway.content_types import CONTENT_TYPES
 from tests.benchmarks.command import UsageError
@@ -59,7 +59,7 @@ class LabelledQuestion:
 class LabelledSet:
     """The content to load and the questions to ask."""
 
-    sources: list[Source]
+    sources: list[File]
     questions: list[LabelledQuestion]
 
 
@@ -82,25 +82,25 @@ def read_labelled_set(folder: Path) -> LabelledSet:
     return LabelledSet(sources, questions)
 
 
-def _documents(folder: Path) -> list[Source]:
+def _documents(folder: Path) -> list[File]:
     if not folder.is_dir():
         raise UsageError(f"{folder} is not a folder")
-    sources: list[Source] = []
+    sources: list[File] = []
     for found in find([folder]):
         if isinstance(found, Problem):
             raise UsageError(f"{found.path}: {found.reason}")
-        if isinstance(found, Source):
+        if isinstance(found, File):
             sources.append(found)
     if not sources:
         raise UsageError(f"{folder} holds no documents")
     return sources
 
 
-def _facts(path: Path) -> list[Source]:
-    return [Source(path, path.name, CONTENT_TYPES[".jsonl"])] if path.is_file() else []
+def _facts(path: Path) -> list[File]:
+    return [File(path, path.name, CONTENT_TYPES[".jsonl"])] if path.is_file() else []
 
 
-def _sample(path: Path) -> list[Source]:
+def _sample(path: Path) -> list[File]:
     if not path.is_file():
         return []
     found = read_json(path)

@@ -10,7 +10,7 @@ from rich.console import Console
 from deploy.local.stack import LocalStack
 from gateway.cli.api import Api
 from gateway.cli.errors import CliError
-from gateway.cli.ingest.files import Source
+from gateway.cli.ingest.files import File
 from gateway.cli.ingest.ingestion import Ingest, Report
 from gateway.cli.progress import IngestProgress
 from tests.benchmarks.command import MeasureError
@@ -20,7 +20,7 @@ from tests.benchmarks.wait_for_index import settled
 _SHOWN = 3
 
 
-async def load(stack: LocalStack, sources: Sequence[Source], facts: str) -> int:
+async def load(stack: LocalStack, sources: Sequence[File], facts: str) -> int:
     """Loads all sources; returns how many facts of the files named `facts` were refused.
 
     Waits until everything is searchable, in the graph and in the vector index. Raises MeasureError if a document was
@@ -38,7 +38,7 @@ async def load(stack: LocalStack, sources: Sequence[Source], facts: str) -> int:
     return refused
 
 
-def refused_facts(report: Report, sources: Sequence[Source], facts: str) -> int:
+def refused_facts(report: Report, sources: Sequence[File], facts: str) -> int:
     """Returns how many facts of the files named `facts` were refused. Raises MeasureError if anything else was."""
     fact_files = {str(source.path) for source in sources if source.path.name == facts}
     others = [problem for problem in report.failures if problem.path not in fact_files]
@@ -49,6 +49,6 @@ def refused_facts(report: Report, sources: Sequence[Source], facts: str) -> int:
     return len(report.failures)
 
 
-def _run(address: str, sources: Sequence[Source]) -> Report:
+def _run(address: str, sources: Sequence[File]) -> Report:
     with Api(f"http://{address}") as api, IngestProgress(Console(stderr=True)) as bars:
         return Ingest(api, bars).run(sources)

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from deploy.local.stack import LocalStack
-from gateway.cli.ingest.files import Source
+from gateway.cli.ingest.files import File
 from gateway.content_types import CONTENT_TYPES
 from services.models.embedding.embedder import Embedder
 from tests.benchmarks.command import Options
@@ -94,7 +94,7 @@ async def _load(stack: LocalStack, facts: Sequence[dict[str, str]]) -> int:
         path = Path(folder) / _FACTS_FILE
         lines = (json.dumps(fact, ensure_ascii=False) for fact in facts)
         path.write_text("\n".join(lines), encoding="utf-8")
-        return await load(stack, [Source(path, path.name, CONTENT_TYPES[".jsonl"])], _FACTS_FILE)
+        return await load(stack, [File(path, path.name, CONTENT_TYPES[".jsonl"])], _FACTS_FILE)
 
 
 def _put(figures: Figures, mode: str, questions: list[Question], answers: Answers) -> None:

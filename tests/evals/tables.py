@@ -12,7 +12,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from gateway.cli.ingest.files import Source
+from gateway.cli.ingest.files import File
 from gateway.content_types import content_type_of
 from tests.benchmarks.command import Options
 from tests.benchmarks.figures import Figures, note
@@ -112,10 +112,10 @@ async def run(options: Options) -> None:
     figures.put(f"right_row_in_{_FIRST}_pct", share(right), "percent")
 
 
-def _source(folder: Path, file: TableFile) -> Source:
+def _source(folder: Path, file: TableFile) -> File:
     path = folder / file.name
     path.write_bytes(file.data)
-    return Source(path, file.name, content_type_of(file.name) or "")
+    return File(path, file.name, content_type_of(file.name) or "")
 
 
 def _has_row(answer: dict[str, Any], asked: Asked) -> bool:

@@ -41,13 +41,13 @@ def without_site_names(found: Iterable[Found]) -> Iterator[Found]:
     titles = {
         item.path: title
         for item in items
-        if isinstance(item, Source) and item.kind == _HTML and (title := _title(item.path))
+        if isinstance(item, File) and item.kind == _HTML and (title := _title(item.path))
     }
     site_names = _shared_endings([*titles.values(), *_titles_beside(titles)])
     for item in items:
-        title = titles.get(item.path, "") if isinstance(item, Source) else ""
+        title = titles.get(item.path, "") if isinstance(item, File) else ""
         ending = _ending(title)
-        if isinstance(item, Source) and ending in site_names:
+        if isinstance(item, File) and ending in site_names:
             yield replace(item, title=title.removesuffix(ending))
         else:
             yield item
@@ -102,10 +102,12 @@ def _title(path: Path) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class File:
     """A file to ingest. Without `title` the service determines the title.
 
     `id` is its path within the given folder, after the folder's `prefix`, which is "" for a file that was given itself.
+    `address` is where it was read if that is another place than `path`, and `valid_at` the RFC 3339 time since when its
+    content holds, if that is known.
     """
 
     path: Path
@@ -114,6 +116,13 @@ class Source:
     title: str = ""
     metadata: Mapping[str, str] = field(default_factory=dict)
     prefix: str = ""
+    address: str = ""
+    valid_at: str = ""
+
+    @property
+    def place(self) -> str:
+        """Where it was read, for a reader."""
+        return self.address or printable(self.path)
 
     def document_id_of(self, name: str) -> str:
         """Returns the id of the file with this path within the same folder; the name itself without such a file."""
@@ -135,17 +144,18 @@ class Problem:
 
 @dataclass(frozen=True, slots=True)
 class Skipped:
-    """A file in a folder that is of no supported type; `type` is the end of its name, such as `.zip`."""
+    """A file in a folder that is of no supported type; `kind` is its media type, if only that is known."""
 
     path: Path
+    kind: str = ""
 
     @property
     def type(self) -> str:
-        """The end of the file's name in lower case; `without extension` if it has none."""
-        return self.path.suffix.lower() or "without extension"
+        """The end of the file's name in lower case, such as `.zip`; `without extension` if it has none."""
+        return self.kind or self.path.suffix.lower() or "without extension"
 
 
-Found = Source | Problem | Skipped
+Found = File | Problem | Skipped
 
 
 def prefix_of(folder: Path, given: str | None = None) -> str:
@@ -153,7 +163,11 @@ def prefix_of(folder: Path, given: str | None = None) -> str:
 
     Raises CliError for a name that could be the beginning of another folder's ids.
     """
-    name = folder.resolve().name if given is None else given
+    return source_prefix(folder.resolve().name if given is None else given)
+
+
+def source_prefix(name: str) -> str:
+    """Returns what the ids of a source's documents begin with. Raises CliError if it could be that of another one."""
     if not name.strip() or not name.isprintable() or "/" in name:
         # With a `/`, paths of two folders could be equal.
         message = "the folder needs a --name of printable characters without `/`"
@@ -173,8 +187,8 @@ def find(
     taken: dict[str, Path] = {}
     for path in paths:
         for found in _Walk(path, rules, (prefixes or {}).get(path, "")).found():
-            if isinstance(found, Source):
-                if not _is_text(found.id):
+            if isinstance(found, File):
+                if not is_text(found.id):
                     yield Problem(printable(found.path), "its name is not UTF-8")
                     continue
                 other = taken.setdefault(found.id, found.path)
@@ -203,7 +217,7 @@ class _Walk:
         elif not stat.S_ISREG(mode):
             yield Problem(printable(path), "is not a file")
         elif kind := content_type_of(path.name):
-            yield Source(path, path.name, kind)
+            yield File(path, path.name, kind)
         else:
             yield Problem(printable(path), f"is none of {SUPPORTED}")
 
@@ -236,7 +250,7 @@ class _Walk:
             yield Problem(printable(path), "is not a file")
         elif kind:
             within = path.relative_to(self._root).as_posix()
-            yield Source(path, self._prefix + within, kind, prefix=self._prefix)
+            yield File(path, self._prefix + within, kind, prefix=self._prefix)
         else:
             yield Skipped(path)
 
@@ -253,7 +267,8 @@ def printable(path: Path) -> str:
     return os.fsencode(path).decode(errors="replace")
 
 
-def _is_text(name: str) -> bool:
+def is_text(name: str) -> bool:
+    """Whether a name is text, so that it can be sent."""
     try:
         name.encode()
     except UnicodeEncodeError:

@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Protocol
 
 from gateway.cli.errors import CliError
-from gateway.cli.ingest.files import Found, Problem, Skipped, Source
+from gateway.cli.ingest.files import File, Found, Problem, Skipped
 from gateway.cli.ingest.jsonl_split import (
     FACT_BYTES,
     LINE_BYTES,
@@ -175,52 +175,56 @@ class Ingest:
         self.report.seconds = round(time.monotonic() - began, 3)
         return self.report
 
-    def _take(self, source: Source) -> None:
+    def _take(self, file: File) -> None:
         try:
-            if source.kind == "application/jsonl":
-                self._take_lines(source)
+            if file.kind == "application/jsonl":
+                self._take_lines(file)
                 return
-            if source.path.stat().st_size > MAX_FILE_BYTES:
-                self._fail(str(source.path), f"is larger than {MAX_FILE_BYTES} bytes")
+            if file.path.stat().st_size > MAX_FILE_BYTES:
+                self._fail(file.place, f"is larger than {MAX_FILE_BYTES} bytes")
                 return
-            self._upload(source, source.path.read_bytes(), [])
+            self._upload(file, file.path.read_bytes(), [])
         except OSError as error:
-            self._fail(str(source.path), (error.strerror or str(error)).lower())
+            self._fail(file.place, (error.strerror or str(error)).lower())
 
-    def _take_lines(self, source: Source) -> None:
-        facts = _FactFile(str(source.path), source.id)
-        with source.path.open("rb") as lines:
+    def _take_lines(self, file: File) -> None:
+        facts = _FactFile(file.place, file.id)
+        with file.path.open("rb") as lines:
             empty = True
             for item in split(read_lines(lines)):
                 empty = False
                 if isinstance(item, Part):
-                    self._upload(source, bytes(item.data), item.lines)
+                    self._upload(file, bytes(item.data), item.lines)
                 elif isinstance(item, LongLine):
                     reason = f"line {item.line}: is longer than {LINE_BYTES} bytes"
-                    self._fail(str(source.path), reason)
+                    self._fail(file.place, reason)
                 elif isinstance(item, WrongFact):
-                    self._fail(str(source.path), f"line {item.line}: {item.reason}")
+                    self._fail(file.place, f"line {item.line}: {item.reason}")
                 else:
-                    _cite(source, item.body)
+                    _cite(file, item.body)
                     facts.facts.append(item)
         if empty and not self._replace:
-            self._fail(str(source.path), "is empty")
+            self._fail(file.place, "is empty")
         # To replace, a file without facts counts too: it states nothing any more.
         if facts.facts or self._replace:
             self._files.append(facts)
 
-    def _upload(self, source: Source, data: bytes, lines: list[int]) -> None:
+    def _upload(self, file: File, data: bytes, lines: list[int]) -> None:
         try:
-            fields = {"title": source.title} if source.title else {}
-            if source.metadata:
-                fields["metadata"] = json.dumps(dict(source.metadata))
-            job = self._api.upload(source.id, data, source.kind, self._bars.full, **fields)["job"]
+            fields = {"title": file.title, "valid_at": file.valid_at}
+            if file.address:
+                # Its name may say nothing about its type, or something else.
+                fields["content_type"] = file.kind
+            if file.metadata:
+                fields["metadata"] = json.dumps(dict(file.metadata))
+            fields = {name: value for name, value in fields.items() if value}
+            job = self._api.upload(file.id, data, file.kind, self._bars.full, **fields)["job"]
         except CliError as error:
             if not error.fields:
                 raise
-            self._fail(str(source.path), "; ".join(description for _, description in error.fields))
+            self._fail(file.place, "; ".join(description for _, description in error.fields))
             return
-        self._running.append(_Running(str(source.path), lines, job))
+        self._running.append(_Running(file.place, lines, job))
         self._sum()
         while sum(not one.read for one in self._running) >= MAX_PENDING_UPLOADS:
             self._poll()
@@ -335,11 +339,11 @@ class Ingest:
         self.report.failures.append(Problem(path, reason))
 
 
-def _cite(source: Source, fact: dict[str, Any]) -> None:
+def _cite(file: File, fact: dict[str, Any]) -> None:
     """Lets a fact cite the document of a file that it names by its path within the folder."""
     for name in ("document", "document_id"):
         if isinstance(cited := fact.get(name), str):
-            fact[name] = source.document_id_of(cited)
+            fact[name] = file.document_id_of(cited)
 
 
 def _requests(facts: Sequence[Fact]) -> Iterator[tuple[list[Fact], bool]]:

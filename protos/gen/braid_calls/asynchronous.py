@@ -26,6 +26,8 @@ from braid.agent.v1 import profile_pb2 as agent_profile_pb2
 from braid.agent.v1 import profile_pb2_grpc as agent_profile_pb2_grpc
 from braid.agent.v1 import search_pb2 as agent_search_pb2
 from braid.agent.v1 import search_pb2_grpc as agent_search_pb2_grpc
+from braid.agent.v1 import sources_pb2 as agent_sources_pb2
+from braid.agent.v1 import sources_pb2_grpc as agent_sources_pb2_grpc
 from braid.agent.v1 import spaces_pb2 as agent_spaces_pb2
 from braid.agent.v1 import spaces_pb2_grpc as agent_spaces_pb2_grpc
 from braid.agent.v1 import transfer_pb2 as agent_transfer_pb2
@@ -701,6 +703,135 @@ class Calls(Connection):
         request = agent_models_pb2.StartReextractionRequest()
         answer: agent_models_pb2.StartReextractionResponse = await self._call(
             "agent", agent_models_pb2_grpc.ModelServiceStub, "StartReextraction", request, timeout
+        )
+        return answer
+
+    async def put_source(
+        self,
+        name: str,
+        kind: agent_sources_pb2.SourceKind.ValueType | str,
+        root: str,
+        *,
+        include: Iterable[str] = (),
+        exclude: Iterable[str] = (),
+        every_minutes: int | None = None,
+        credential_variable: str = "",
+        with_history: bool = False,
+        paused: bool = False,
+        timeout: float | None = None,
+    ) -> agent_sources_pb2.PutSourceResponse:
+        """Sets what a source is, and creates it if there is none of its name. Its last run is kept.
+
+        Args:
+            name: Its name: printable, without a slash.
+            kind: What it is.
+            root: Its path or address.
+            include: Lines of a .gitignore: if there are any, only what they match is read.
+            exclude: Lines of a .gitignore: what they match is not read.
+            every_minutes: Minutes between two runs of `braid sync --watch`. Not set: it runs only when
+                asked to.
+            credential_variable: Name of the environment variable with the value of the header
+                `Authorization` for a site or a feed.
+            with_history: Whether all earlier versions of a git repository's files are read too.
+            paused: Whether it is not to be read for now.
+        """
+        request = agent_sources_pb2.PutSourceRequest(
+            name=name,
+            kind=enum_value(agent_sources_pb2.SourceKind)(kind),
+            root=root,
+            include=list(include),
+            exclude=list(exclude),
+            every_minutes=every_minutes,
+            credential_variable=credential_variable,
+            with_history=with_history,
+            paused=paused,
+        )
+        answer: agent_sources_pb2.PutSourceResponse = await self._call(
+            "agent", agent_sources_pb2_grpc.SourceServiceStub, "PutSource", request, timeout
+        )
+        return answer
+
+    async def list_sources(
+        self, *, timeout: float | None = None
+    ) -> agent_sources_pb2.ListSourcesResponse:
+        """Returns all sources of the space by name, each with its last run."""
+        request = agent_sources_pb2.ListSourcesRequest()
+        answer: agent_sources_pb2.ListSourcesResponse = await self._call(
+            "agent", agent_sources_pb2_grpc.SourceServiceStub, "ListSources", request, timeout
+        )
+        return answer
+
+    async def get_source(
+        self, name: str, *, timeout: float | None = None
+    ) -> agent_sources_pb2.GetSourceResponse:
+        """Returns a source with its last run.
+
+        Args:
+            name: Its name.
+        """
+        request = agent_sources_pb2.GetSourceRequest(name=name)
+        answer: agent_sources_pb2.GetSourceResponse = await self._call(
+            "agent", agent_sources_pb2_grpc.SourceServiceStub, "GetSource", request, timeout
+        )
+        return answer
+
+    async def delete_source(
+        self, name: str, *, timeout: float | None = None
+    ) -> agent_sources_pb2.DeleteSourceResponse:
+        """Forgets a source. Its documents stay; those whose ids begin with its name and a slash.
+
+        Args:
+            name: Its name.
+        """
+        request = agent_sources_pb2.DeleteSourceRequest(name=name)
+        answer: agent_sources_pb2.DeleteSourceResponse = await self._call(
+            "agent", agent_sources_pb2_grpc.SourceServiceStub, "DeleteSource", request, timeout
+        )
+        return answer
+
+    async def record_source_run(
+        self,
+        name: str,
+        *,
+        seconds: float = 0.0,
+        added_count: int = 0,
+        changed_count: int = 0,
+        unchanged_count: int = 0,
+        removed_count: int = 0,
+        failed_count: int = 0,
+        failures: Iterable[str] = (),
+        skipped: Iterable[agent_sources_pb2.SkippedFiles] = (),
+        error: str = "",
+        timeout: float | None = None,
+    ) -> agent_sources_pb2.RecordSourceRunResponse:
+        """Notes how a run of a source has just ended, in place of its run before.
+
+        Args:
+            name: The source's name.
+            seconds: The run's duration in seconds.
+            added_count: Number of new documents.
+            changed_count: Number of documents with another content than before.
+            unchanged_count: Number of documents that were stored as they are.
+            removed_count: Number of documents that are no longer in the source.
+            failed_count: Number of files that could not be read.
+            failures: Some of these, each with the reason.
+            skipped: Numbers of files that were skipped, by type.
+            error: Why it ended before its end; empty if it did not.
+        """
+        request = agent_sources_pb2.RecordSourceRunRequest(
+            name=name,
+            seconds=seconds,
+            added_count=added_count,
+            changed_count=changed_count,
+            unchanged_count=unchanged_count,
+            removed_count=removed_count,
+            failed_count=failed_count,
+            failures=list(failures),
+            skipped=list(skipped),
+            error=error,
+        )
+        answer: agent_sources_pb2.RecordSourceRunResponse = await self._call(
+            "agent", agent_sources_pb2_grpc.SourceServiceStub, "RecordSourceRun", request, timeout
         )
         return answer
 

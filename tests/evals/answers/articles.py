@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from gateway.cli.ingest.files import Source
+from gateway.cli.ingest.files import File
 from gateway.content_types import CONTENT_TYPES
 from services.agent_orchestrator.agent.planner.answers import says_nothing_answers
 from tests.benchmarks.command import Options, UsageError
@@ -84,13 +84,13 @@ def _squeezed(text: str) -> str:
     return re.sub(r"[\W_]+", "", text.casefold())
 
 
-def _written(place: Path, folder: Path) -> list[Source]:
+def _written(place: Path, folder: Path) -> list[File]:
     sources = []
     for row in read_rows(folder, CORPUS):
         path = place / str(row["id"])
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(f"# {row['title']}\n\n{row['text']}\n", encoding="utf-8")
-        sources.append(Source(path, str(row["id"]), CONTENT_TYPES[".md"]))
+        sources.append(File(path, str(row["id"]), CONTENT_TYPES[".md"]))
     return sources
 
 

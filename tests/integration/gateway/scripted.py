@@ -20,6 +20,7 @@ from braid.agent.v1 import (
     models_pb2,
     profile_pb2,
     search_pb2,
+    sources_pb2,
     spaces_pb2,
     transfer_pb2,
 )
@@ -47,6 +48,7 @@ CONTRACTS = (
     consistency_pb2,
     models_pb2,
     profile_pb2,
+    sources_pb2,
     spaces_pb2,
     transfer_pb2,
 )
@@ -59,6 +61,7 @@ AGENT = (
     "braid.agent.v1.JobService",
     "braid.agent.v1.ConsistencyService",
     "braid.agent.v1.ModelService",
+    "braid.agent.v1.SourceService",
     "braid.agent.v1.SpaceService",
     "braid.agent.v1.ProfileService",
 )

@@ -9,7 +9,7 @@ import asyncpg
 import grpc
 import pytest
 
-from braid.agent.v1 import jobs_pb2, memories_pb2, spaces_pb2
+from braid.agent.v1 import jobs_pb2, memories_pb2, sources_pb2, sources_pb2_grpc, spaces_pb2
 from braid.common.v1 import errors_pb2
 from braid.graph.v1 import ingest_pb2
 from services.agent_orchestrator.typed_memory.domain import Owner
@@ -32,7 +32,7 @@ def another() -> Metadata:
 
 
 async def fill(world: World, caller: Metadata, user: str) -> None:
-    """Writes a document, a fact and a memory."""
+    """Writes a document, a fact, a memory and a source."""
     await world.put("note", TEXT, "Mira Okafor", caller)
     fact = ingest_pb2.FactInput(
         subject=ingest_pb2.EntityInput(name="Mira Okafor"),
@@ -44,6 +44,11 @@ async def fill(world: World, caller: Metadata, user: str) -> None:
     await world.findings.AddFacts(iter([added]), metadata=caller, timeout=20)
     memory = memories_pb2.CreateMemoryRequest(content="Mira likes Vienna.", type="note")
     await world.memories.CreateMemory(memory, metadata=(*caller, ("braid-user", user)), timeout=20)
+    source = sources_pb2.PutSourceRequest(
+        name="notes", kind=sources_pb2.SourceKind.SOURCE_KIND_FOLDER, root="/notes"
+    )
+    sources = sources_pb2_grpc.SourceServiceStub(world.channel)
+    await sources.PutSource(source, metadata=caller, timeout=20)
 
 
 async def counted(world: World, caller: Metadata) -> dict[tuple[int, int], int]:

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 import tests.evals
-from gateway.cli.ingest.files import Source
+from gateway.cli.ingest.files import File
 from tests.evals.labelled import LabelledSet, read_labelled_set
 
 _SETS = Path(tests.evals.__file__).parent
@@ -44,7 +44,7 @@ def documents(name: str) -> list[Named]:
     return list(found.values())
 
 
-def _named(source: Source) -> list[Named]:
+def _named(source: File) -> list[Named]:
     text = source.path.read_text(encoding="utf-8")
     if source.id.endswith(".messages.jsonl"):
         threads = [json.loads(line)["thread"] for line in text.splitlines()]

@@ -6,15 +6,15 @@ from pathlib import Path
 
 import pytest
 
-from gateway.cli.ingest.files import Problem, Source
+from gateway.cli.ingest.files import File, Problem
 from gateway.cli.ingest.ingestion import Report
 from gateway.content_types import CONTENT_TYPES
 from tests.benchmarks.command import MeasureError
 from tests.evals.loading import refused_facts
 
 _SOURCES = [
-    Source(Path("/set/docs/note.md"), "note.md", CONTENT_TYPES[".md"]),
-    Source(Path("/set/facts.jsonl"), "facts.jsonl", CONTENT_TYPES[".jsonl"]),
+    File(Path("/set/docs/note.md"), "note.md", CONTENT_TYPES[".md"]),
+    File(Path("/set/facts.jsonl"), "facts.jsonl", CONTENT_TYPES[".jsonl"]),
 ]
 
 

@@ -12,6 +12,7 @@ from braid.agent.v1 import (
     jobs_pb2,
     memories_pb2,
     profile_pb2,
+    sources_pb2,
     spaces_pb2,
     transfer_pb2,
 )
@@ -47,6 +48,7 @@ CONTRACTS: tuple[FileDescriptor, ...] = (
     agent_search.DESCRIPTOR,
     memories_pb2.DESCRIPTOR,
     profile_pb2.DESCRIPTOR,
+    sources_pb2.DESCRIPTOR,
     spaces_pb2.DESCRIPTOR,
     transfer_pb2.DESCRIPTOR,
     embeddings_pb2.DESCRIPTOR,

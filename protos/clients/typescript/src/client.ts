@@ -10,6 +10,7 @@ import { type Job, JobService } from "../gen/braid/agent/v1/jobs_pb.js";
 import { MemoryService } from "../gen/braid/agent/v1/memories_pb.js";
 import { ProfileService } from "../gen/braid/agent/v1/profile_pb.js";
 import { SearchService } from "../gen/braid/agent/v1/search_pb.js";
+import { SourceService } from "../gen/braid/agent/v1/sources_pb.js";
 import { SpaceService } from "../gen/braid/agent/v1/spaces_pb.js";
 import { GraphIngestService } from "../gen/braid/graph/v1/ingest_pb.js";
 import { GraphQueryService } from "../gen/braid/graph/v1/query_pb.js";
@@ -62,6 +63,7 @@ export class Braid {
   readonly memories: Client<typeof MemoryService>;
   readonly entityMemory: Client<typeof EntityMemoryService>;
   readonly profile: Client<typeof ProfileService>;
+  readonly sources: Client<typeof SourceService>;
   readonly spaces: Client<typeof SpaceService>;
   readonly documents: Client<typeof DocumentService>;
   readonly vector: Client<typeof VectorSearchService>;
@@ -79,6 +81,7 @@ export class Braid {
     this.memories = createClient(MemoryService, orchestrator);
     this.entityMemory = createClient(EntityMemoryService, orchestrator);
     this.profile = createClient(ProfileService, orchestrator);
+    this.sources = createClient(SourceService, orchestrator);
     this.spaces = createClient(SpaceService, orchestrator);
     this.documents = createClient(DocumentService, vector);
     this.vector = createClient(VectorSearchService, vector);

@@ -11,4 +11,5 @@ export * as jobs from "../gen/braid/agent/v1/jobs_pb.js";
 export * as legs from "../gen/braid/common/v1/legs_pb.js";
 export * as memories from "../gen/braid/agent/v1/memories_pb.js";
 export * as search from "../gen/braid/agent/v1/search_pb.js";
+export * as sources from "../gen/braid/agent/v1/sources_pb.js";
 export * as spaces from "../gen/braid/agent/v1/spaces_pb.js";

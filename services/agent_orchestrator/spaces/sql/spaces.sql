@@ -15,6 +15,7 @@ seen as (delete from seen_graph where space = $1),
 documents as (delete from document where space = $1),
 imports as (delete from space_import where space = $1),
 settings as (delete from space_setting where space = $1),
+sources as (delete from source where space = $1),
 jobs as (delete from job where space = $1 and number < $2 returning id)
 select
   (select count(*) from conversations) as conversations,

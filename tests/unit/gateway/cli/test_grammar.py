@@ -26,6 +26,7 @@ VERBS = {
     *("relate", "unrelate", "close", "infer"),  # memories
     *("check", "export", "import", "reembed", "reextract", "verify"),  # the space
     *("show", "restore", "purge"),  # quarantines
+    *("pause", "resume"),  # sources
     "end",  # facts
     "withdraw",
     "correct",
@@ -95,8 +96,11 @@ def test_every_command_but_mcp_has_a_json_option(words: str) -> None:
     assert ("--json" in options(ALL[words])) == (words not in WITHOUT_JSON)
 
 
-# `keys list` has no pages: a key file is short.
-@pytest.mark.parametrize("words", [w for w in ALL if w.endswith(" list") and w != "keys list"])
+# These have no pages: a key file is short, and a space has few sources.
+UNPAGED = {"keys list", "sources list"}
+
+
+@pytest.mark.parametrize("words", [w for w in ALL if w.endswith(" list") and w not in UNPAGED])
 def test_list_commands_are_paged(words: str) -> None:
     assert {"--limit", "--cursor"} <= set(options(ALL[words]))
 

@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from gateway.cli.ingest.files import Problem, Skipped, Source, find
+from gateway.cli.ingest.files import File, Problem, Skipped, find
 
 
 def find_ids_and_problems(*paths: Path) -> tuple[list[str], list[Problem]]:
     """Returns the ids of the files, and the problems."""
     items = list(find(paths))
-    ids = [item.id for item in items if isinstance(item, Source)]
+    ids = [item.id for item in items if isinstance(item, File)]
     return ids, [item for item in items if isinstance(item, Problem)]
 
 
@@ -31,7 +31,7 @@ def test_the_content_type_follows_from_the_file_extension(tmp_path: Path) -> Non
     names = ["a.HTM", "b.pdf", "c.docx", "d.eml", "e.mbox", "f.messages.jsonl", "g.ndjson"]
     for name in names:
         (tmp_path / name).write_text("text")
-    kinds = [item.kind for item in find([tmp_path]) if isinstance(item, Source)]
+    kinds = [item.kind for item in find([tmp_path]) if isinstance(item, File)]
     assert kinds == [
         "text/html",
         "application/pdf",

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from gateway.cli.errors import CliError
-from gateway.cli.ingest.files import Source, find
+from gateway.cli.ingest.files import File, find
 from gateway.cli.ingest.ignore_rules import IgnoreRules
 
 
@@ -21,7 +21,7 @@ def folder(tmp_path: Path) -> Path:
 
 def kept(folder: Path, *patterns: str) -> list[str]:
     found = find([folder], IgnoreRules(folder, patterns))
-    return [one.id for one in found if isinstance(one, Source)]
+    return [one.id for one in found if isinstance(one, File)]
 
 
 def test_without_rules_everything_is_kept(folder: Path) -> None:

@@ -15,7 +15,7 @@ import pytest
 from gateway.cli.api import PATIENCE_SECONDS, Api
 from gateway.cli.errors import CliError
 from gateway.cli.ingest import ingestion
-from gateway.cli.ingest.files import Skipped, Source
+from gateway.cli.ingest.files import File, Skipped
 from gateway.cli.ingest.ingestion import FACTS_PER_REQUEST, MAX_PENDING_UPLOADS, PAGE, Ingest
 from gateway.cli.ingest.jsonl_split import FACT_BYTES
 from gateway.cli.job_status import POLL_SECONDS
@@ -88,7 +88,7 @@ def test_a_slow_graph_does_not_delay_uploads(tmp_path: Path) -> None:
     file.write_text("# A")
     count = 3 * PAGE
     gateway = SlowGraph(count)
-    sources = [Source(file, f"{number}.md", "text/markdown") for number in range(count)]
+    sources = [File(file, f"{number}.md", "text/markdown") for number in range(count)]
     run = Ingest(gateway, FakeProgress(), sleep=lambda _seconds: None)  # type: ignore[arg-type] # a part of the API
     report = run.run(sources)
     assert (report.documents, report.graph_ready, report.failures) == (count, count, [])
@@ -199,15 +199,15 @@ def test_facts_are_sent_in_requests_of_bounded_count_and_size(
     file.write_text(line * facts)
     gateway = FactsGateway()
     run = Ingest(gateway, FakeProgress())  # type: ignore[arg-type] # a part of the API
-    report = run.run([Source(file, file.name, "application/jsonl")])
+    report = run.run([File(file, file.name, "application/jsonl")])
     assert [len(given) for given in gateway.requests] == counts
     assert report.facts_added == facts
 
 
-def _fact_file(folder: Path, name: str, count: int) -> Source:
+def _fact_file(folder: Path, name: str, count: int) -> File:
     file = folder / name
     file.write_text('{"subject": "a", "relation": "R", "object": "b"}\n' * count)
-    return Source(file, name, "application/jsonl")
+    return File(file, name, "application/jsonl")
 
 
 def test_each_file_of_facts_is_a_source_of_its_own(tmp_path: Path) -> None:

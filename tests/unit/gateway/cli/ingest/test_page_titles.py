@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from gateway.cli.ingest.files import Source, find, without_site_names
+from gateway.cli.ingest.files import File, find, without_site_names
 
 
 def titles(paths: list[Path]) -> dict[str, str]:
     """Returns the new titles of pages by id; "" if a page keeps its own."""
-    return {one.id: one.title for one in without_site_names(find(paths)) if isinstance(one, Source)}
+    return {one.id: one.title for one in without_site_names(find(paths)) if isinstance(one, File)}
 
 
 def page(folder: Path, name: str, title: str) -> Path:

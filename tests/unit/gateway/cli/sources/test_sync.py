@@ -29,4 +29,4 @@ def test_a_file_is_no_folder(tmp_path: Path) -> None:
     file.write_text("text")
     code, _, error = braid("sync", str(file))
     assert code == 1
-    assert f"{file} is not a folder" in error
+    assert f"{file} is neither a folder nor" in error
