@@ -34,6 +34,7 @@ class EntityType(StrEnum):
     tool = "tool"
     concept = "concept"
     organization = "organization"
+    place = "place"
 
 
 class RelationshipType(StrEnum):
@@ -48,6 +49,7 @@ class RelationshipType(StrEnum):
     depends_on = "DEPENDS_ON"
     mentioned_in = "MENTIONED_IN"
     part_of = "PART_OF"
+    lives_in = "LIVES_IN"
 
 
 TypeOption = Annotated[

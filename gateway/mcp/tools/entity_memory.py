@@ -36,8 +36,9 @@ Relation = Literal[
     "DEPENDS_ON",
     "MENTIONED_IN",
     "PART_OF",
+    "LIVES_IN",
 ]
-EntityKind = Literal["PERSON", "PROJECT", "TOOL", "CONCEPT", "ORGANIZATION"]
+EntityKind = Literal["PERSON", "PROJECT", "TOOL", "CONCEPT", "ORGANIZATION", "PLACE"]
 
 
 class MemorySaveArguments(Arguments):

@@ -1054,6 +1054,8 @@ class Calls(Connection):
         context: str = "",
         confidence: float | None = None,
         provenance: agent_entity_memory_pb2.MemoryProvenance | None = None,
+        role: str = "",
+        exclusive: bool = False,
         timeout: float | None = None,
     ) -> agent_entity_memory_pb2.SaveRelationshipResponse:
         """Saves a relationship and the entities that it needs, or adds evidence to the existing relationship.
@@ -1066,6 +1068,10 @@ class Calls(Connection):
             context: The text that states it, up to 2,000 characters. Default: unchanged.
             confidence: Its confidence, 0–1. Default 0.95.
             provenance: Where it was said.
+            role: What its target is to the user, such as `boss`. Only without `source`. Default:
+                unchanged.
+            exclusive: Ends what has the role now, or without a role what has the type: the user moved,
+                or has another boss.
         """
         request = agent_entity_memory_pb2.SaveRelationshipRequest(
             source=source,
@@ -1074,6 +1080,8 @@ class Calls(Connection):
             context=context,
             confidence=confidence,
             provenance=provenance,
+            role=role,
+            exclusive=exclusive,
         )
         answer: agent_entity_memory_pb2.SaveRelationshipResponse = await self._call(
             "agent",
@@ -1150,6 +1158,7 @@ class Calls(Connection):
         types: Iterable[agent_entity_memory_pb2.MemoryRelationshipType.ValueType | str] = (),
         entity_id: str = "",
         page_size: int = 0,
+        as_of_time: datetime | None = None,
         timeout: float | None = None,
     ) -> AsyncIterator[agent_entity_memory_pb2.MemoryRelationship]:
         """Lists relationships, most recently mentioned first.
@@ -1159,6 +1168,8 @@ class Calls(Connection):
             entity_id: Only relationships of this entity. NOT_FOUND when the caller has none of this id.
                 Default: all.
             page_size: Maximum number of entries, 0–200; 0 means 20, values above 200 count as 200.
+            as_of_time: Relationships that held at this time, as far as it had been said by then, ended
+                ones too. Default: those that hold now.
         """
         request = agent_entity_memory_pb2.QueryRelationshipsRequest(
             types=[
@@ -1166,6 +1177,7 @@ class Calls(Connection):
             ],
             entity_id=entity_id,
             page_size=page_size,
+            as_of_time=timestamp(as_of_time),
         )
         async for page in self._pages(
             "agent",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
@@ -12,6 +12,11 @@ from services.agent_orchestrator.entity_memory.llm_extraction import ModelExtrac
 from services.agent_orchestrator.entity_memory.memory import EntityMemory
 from services.agent_orchestrator.entity_memory.notes import Notes, NoteTurn, not_noted
 from services.agent_orchestrator.entity_memory.queue import MemoryWrites
+from services.agent_orchestrator.entity_memory.records import (
+    NewRelationship,
+    Owner,
+    Relationship,
+)
 from services.agent_orchestrator.entity_memory.servicer import EntityMemoryServicer
 from services.agent_orchestrator.entity_memory.settings import EntityMemorySettings
 from services.agent_orchestrator.entity_memory.store import EntityMemoryStore
@@ -20,6 +25,7 @@ from services.models.embedding.embedder import Embedder
 from services.models.language.model import LanguageModel
 from services.postgres.pool import Pool
 from services.runtime.background import in_background
+from services.runtime.context import current_call
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +55,12 @@ async def open_entity_memory(
         EntityMemoryStore(pool), SpaceVectors(recorded, queries, documents), settings.limits()
     )
     writes = MemoryWrites(pool, memory, extractor)
-    note = not_noted if language_model else Notes(local, settings.limits()).of
+
+    async def replaced(new: NewRelationship) -> Sequence[Relationship]:
+        call = current_call()
+        return await memory.replaced_by(Owner(call.space, call.user), new)
+
+    note = not_noted if language_model else Notes(local, replaced, settings.limits()).of
     try:
         async with in_background("memory-writes", writes.run):
             yield EntityMemoryParts(EntityMemoryServicer(memory, writes), memory, writes, note)

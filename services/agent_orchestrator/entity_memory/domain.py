@@ -18,6 +18,7 @@ class EntityType(StrEnum):
     TOOL = "tool"
     CONCEPT = "concept"
     ORGANIZATION = "organization"
+    PLACE = "place"
 
 
 class RelationshipType(StrEnum):
@@ -30,6 +31,7 @@ class RelationshipType(StrEnum):
     DEPENDS_ON = "DEPENDS_ON"
     MENTIONED_IN = "MENTIONED_IN"
     PART_OF = "PART_OF"
+    LIVES_IN = "LIVES_IN"
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +53,12 @@ class ExtractedRelationship:
     confidence: float
     context: str = ""
     """The clause that says it."""
+    role: str = ""
+    """What the target is to the user: "boss" of "my boss is Bob"."""
+    exclusive: bool = False
+    """Whether it ends what has the role now, or was said in its place."""
+    mistaken: bool = False
+    """Of a retracted one: whether it was never meant, so that it is not history either."""
 
 
 @dataclass(frozen=True, slots=True)

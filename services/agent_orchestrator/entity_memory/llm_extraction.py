@@ -34,9 +34,10 @@ and those of earlier turns that the last turn takes back. Earlier turns are cont
 
 - The user ("I", "we", "my team") is named {SELF} and is not listed as an entity. Keep names as the user writes them.
 - Types of entities: tool (a product, language, library or service of others), project (built by the user or their
-  company), organization, person (named), concept (a practice, style or document).
+  company), organization, person (named), place, concept (a practice, style or document).
 - USES, PREFERS, DECIDED (chose, settled on), WORKS_ON, WORKS_WITH (colleagues), KNOWS (friends, met), DEPENDS_ON,
-  MENTIONED_IN, PART_OF (works at, member of).
+  MENTIONED_IN, PART_OF (works at, member of), LIVES_IN. role: what the target is to the user ("boss" of "my boss is
+  Bob"). exclusive: it takes the place of what had the role or, for LIVES_IN, of the former place.
 - Save nothing from negation, ended states, hearsay, questions, hypotheticals, plans, quotations, pasted text, role
   play, common nouns or unnamed people.
 - confidence: 0.9 or more for what is said in so many words, 0.7 to 0.9 for what is implied.
@@ -55,6 +56,8 @@ class _Relationship(BaseModel):
     target: str = Field(min_length=1, max_length=200)
     confidence: float = Field(ge=0, le=1)
     context: str = Field(default="", max_length=2000, description="The words that say it.")
+    role: str = Field(default="", max_length=100)
+    exclusive: bool = False
 
 
 class _Answer(BaseModel):
@@ -105,7 +108,10 @@ def _is_said(one: _Relationship, said: str) -> bool:
 def _extracted(one: _Relationship, last: str) -> ExtractedRelationship:
     """Returns the relationship with the user's own words as evidence, whatever words the model gives."""
     context = one.context if one.context.strip() and stands_in(last, one.context) else last
-    return ExtractedRelationship(one.source, one.type, one.target, one.confidence, context)
+    role = one.role if folded_name(one.role) in folded_text(last) else ""
+    return ExtractedRelationship(
+        one.source, one.type, one.target, one.confidence, context, role, one.exclusive
+    )
 
 
 def _said(turns: Sequence[str]) -> str:

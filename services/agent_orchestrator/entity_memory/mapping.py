@@ -22,6 +22,7 @@ from services.agent_orchestrator.entity_memory.records import (
     Relationship,
     Usage,
 )
+from services.agent_orchestrator.entity_memory.roles import spelled_role
 from services.agent_orchestrator.entity_memory.writes import DeadWrite
 from services.runtime.times import to_timestamp
 
@@ -89,6 +90,8 @@ def new_relationship(request: pb.SaveRelationshipRequest) -> NewRelationship:
         _named_end(request.target),
         request.context,
         request.confidence if request.HasField("confidence") else DEFAULT_CONFIDENCE,
+        spelled_role(request.role),
+        request.exclusive,
     )
 
 
@@ -130,6 +133,8 @@ def relationship(one: Relationship) -> pb.MemoryRelationship:
         create_time=to_timestamp(one.create_time),
         last_mention_time=to_timestamp(one.last_mention_time),
         delete_time=to_timestamp(one.delete_time) if one.delete_time else None,
+        role=one.role,
+        ended=one.ended,
     )
 
 

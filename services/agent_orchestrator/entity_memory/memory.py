@@ -15,6 +15,7 @@ from services.agent_orchestrator.entity_memory.names import canonical_name, disp
 from services.agent_orchestrator.entity_memory.questions import (
     RelationshipQuestion,
     Scored,
+    has_role,
     rank,
     read_question,
 )
@@ -158,12 +159,22 @@ class EntityMemory:
         entity_id: str,
         after: Position | None,
         limit: int,
+        *,
+        as_of: datetime | None = None,
     ) -> list[Relationship]:
-        """Returns relationships, most recently mentioned first. Raises NotFoundError for an unknown entity id."""
+        """Returns relationships that hold, or held at an instant, most recently mentioned first.
+
+        Raises NotFoundError for an unknown entity id.
+        """
         async with self.store.reading(owner) as rows:
             if entity_id:
                 await _there(rows, entity_id)
-            return await rows.relationships(types, entity_id or None, after, limit)
+            return await rows.relationships(types, entity_id or None, after, limit, as_of)
+
+    async def replaced_by(self, owner: Owner, new: NewRelationship) -> list[Relationship]:
+        """Returns the relationships in whose place one of the user is said."""
+        async with self.store.reading(owner) as rows:
+            return await rows.replaced_by(new)
 
     async def related(
         self, owner: Owner, entity_id: str, types: Sequence[RelationshipType], max_hops: int
@@ -196,6 +207,8 @@ class EntityMemory:
             names = await rows.names(())
             question = read_question(text, names, relationship_type, entity_type)
             candidates = await _candidates(rows, question)
+            if question.is_past and (ended := await _ended(rows, question)):
+                candidates = ended
         meaning: dict[str, float] = {}
         is_about_more = bool(question.topic and candidates)  # than types and names
         vector = await self._vectors.of_query(text) if is_about_more else None
@@ -269,7 +282,9 @@ class EntityMemory:
         """Soft-deletes what the words name, in one transaction; nothing where several entities share the name."""
         async with self.store.writing(owner) as rows:
             named = named_in(words, await rows.names(()))
-            around = await rows.neighbors([one.id for one in named], ()) if named else []
+            ids = [one.id for one in named]
+            # What has ended is known, too, until it is forgotten.
+            around = [*await rows.neighbors(ids, ()), *await rows.ended(ids)] if named else []
             chosen = select(words, named, around)
             entities = await rows.by_id(chosen.entities)
             for id_ in entities:
@@ -325,6 +340,15 @@ async def _candidates(rows: Rows, question: RelationshipQuestion) -> list[Relati
     if around:
         return await rows.neighbors(around, ())
     return await rows.relationships((), None, None, MAX_NEIGHBORS)
+
+
+async def _ended(rows: Rows, question: RelationshipQuestion) -> list[Relationship]:
+    """Returns the relationships around what a question names, or around the user, that later statements have ended."""
+    own = await rows.self_id()
+    around = set(question.named) or ({own} if own and question.is_first_person else set())
+    found = await rows.ended(around) if around else []
+    of_role = [one for one in found if has_role(question, one)]
+    return of_role or [one for one in found if not question.types or one.type in question.types]
 
 
 async def _ways(

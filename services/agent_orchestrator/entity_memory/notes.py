@@ -6,9 +6,16 @@ import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Final
 
-from services.agent_orchestrator.entity_memory.records import Limits
+from services.agent_orchestrator.entity_memory.names import folded_name
+from services.agent_orchestrator.entity_memory.records import (
+    Limits,
+    NewRelationship,
+    Relationship,
+)
+from services.agent_orchestrator.entity_memory.roles import plain_role, same_roles
 from services.agent_orchestrator.entity_memory.sentences import YOU, I, clause
 from services.agent_orchestrator.entity_memory.turns import Extractor
+from services.runtime.errors import BraidError
 from services.runtime.telemetry import get_logger
 from services.runtime.text_worker import WorkerFailedError
 
@@ -16,13 +23,16 @@ from services.runtime.text_worker import WorkerFailedError
 _SECONDS: Final = 2.0
 NoteTurn = Callable[[Sequence[str]], Awaitable[str | None]]
 """Takes the user's turns, the last one last; see `Notes.of`."""
+Replaced = Callable[[NewRelationship], Awaitable[Sequence[Relationship]]]
+"""Returns what the caller's memory has in whose place a relationship is said."""
 
 
 class Notes:
     """Reads turns like the queue does, with the local extractor."""
 
-    def __init__(self, extractor: Extractor, limits: Limits) -> None:
+    def __init__(self, extractor: Extractor, replaced: Replaced, limits: Limits) -> None:
         self._extractor = extractor
+        self._replaced = replaced
         self._threshold = limits.confidence_threshold
 
     async def of(self, turns: Sequence[str]) -> str | None:
@@ -33,23 +43,51 @@ class Notes:
         try:
             async with asyncio.timeout(_SECONDS):
                 news = await self._extractor.read(turns)
-        except (TimeoutError, WorkerFailedError) as error:
+                added = [one for one in news.relationships if one.confidence >= self._threshold]
+                before = await self._before(added, news.retracted)
+        except (TimeoutError, WorkerFailedError, BraidError) as error:
             get_logger("entity_memory").warning("turn not read yet", cause=type(error).__name__)
             return None
-        added = [one for one in news.relationships if one.confidence >= self._threshold]
         parts = []
         if added:
-            said = dict.fromkeys(clause(one, YOU) for one in added)
-            parts.append(f"Noted: {'; '.join(said)}.")
-        if news.retracted:
-            # What is taken back is every relation to a name: which of them were noted is not known here.
-            names = dict.fromkeys(
-                YOU.object if one.target.is_user else one.target.name for one in news.retracted
+            said = dict.fromkeys(
+                clause(one, YOU) + (f" (before: {', '.join(names)})" if names else "")
+                for one, names in zip(added, before, strict=True)
             )
-            parts.append(f"No longer noted: {', '.join(names)}.")
+            parts.append(f"Noted: {'; '.join(said)}.")
+        # What is taken back is every relation to a name: which of them were noted is not known here.
+        gone = dict.fromkeys(
+            YOU.object if one.target.is_user else one.target.name for one in news.retracted
+        )
+        gone = {name: None for name in gone if not any(name in names for names in before)}
+        if gone:
+            parts.append(f"No longer noted: {', '.join(gone)}.")
         if added:
             parts.append(f"To undo it, say: “forget that {clause(added[0], I)}”.")
         return " ".join(parts)
+
+    async def _before(
+        self, added: Sequence[NewRelationship], retracted: Sequence[NewRelationship]
+    ) -> list[list[str]]:
+        """Returns for each relationship the names that it takes the place of, said just now or stored."""
+        return [
+            _other_names(one, [*retracted, *await self._replaced(one)]) if one.exclusive else []
+            for one in added
+        ]
+
+
+def _other_names(
+    new: NewRelationship, replaced: Sequence[NewRelationship | Relationship]
+) -> list[str]:
+    """Returns the distinct names of what has the role, or the type, of a relationship and is another target."""
+    roles = same_roles(new.role) if new.role else []
+    names = (
+        one.target.name
+        for one in replaced
+        if (plain_role(one.role) in roles if roles else one.type is new.type)
+    )
+    own = folded_name(new.target.name)
+    return list({folded_name(name): name for name in names if folded_name(name) != own}.values())
 
 
 async def not_noted(_turns: Sequence[str]) -> str | None:

@@ -33,6 +33,10 @@ def relationship_of(payload: Mapping[str, Any]) -> NewRelationship:
         _named_end(payload["target"]),
         payload["context"],
         payload["confidence"],
+        # Writes that were queued by an earlier version have none of these.
+        payload.get("role", ""),
+        payload.get("exclusive", False),
+        payload.get("mistaken", False),
     )
 
 

@@ -13,6 +13,7 @@ from services.agent_orchestrator.entity_memory.domain import EntityType, Relatio
 from services.agent_orchestrator.entity_memory.matching import Name, match_names, similarity
 from services.agent_orchestrator.entity_memory.names import folded_name
 from services.agent_orchestrator.entity_memory.records import End, Relationship
+from services.agent_orchestrator.entity_memory.roles import plain_role, same_roles
 
 R = RelationshipType
 
@@ -54,6 +55,7 @@ _RELATIONSHIP_WORDS: Final = (
     (R.DEPENDS_ON, _words(r"depend\w{0,40}|rel(?:y|ies|ied) on|requires?|needs?")),
     (R.KNOWS, _words(r"knows?|friends?|met|acquaint\w{1,40}")),
     (R.MENTIONED_IN, _words(r"mention\w{0,40}")),
+    (R.LIVES_IN, _words(r"liv(?:e|es|ed|ing)|residen\w{0,10}|home ?town")),
     (R.USES, _words(r"us(?:e|es|ed|ing)|run(?:s|ning)? on|written in|work(?:s)? in")),
 )
 _TYPE_ORDER: Final = {type_: place for place, (type_, _) in enumerate(_RELATIONSHIP_WORDS)}
@@ -70,7 +72,13 @@ _TYPE_WORDS: Final = (
     ),
     (EntityType.PROJECT, _words(r"projects?|products?|systems?")),
     (EntityType.ORGANIZATION, _words(r"compan(?:y|ies)|organi[sz]ations?|employers?|clubs?|where")),
+    (EntityType.PLACE, _words(r"places?|cit(?:y|ies)|towns?|countr(?:y|ies)|where")),
     (EntityType.CONCEPT, _words(r"concepts?|practices?|methods?|styles?|documents?")),
+)
+# What follows "my": the words of a role, as far as it goes on.
+_OWN: Final = re.compile(r"\b(?:my|our) ((?:[^\W_][\w-]{0,40} ?){1,4})")
+_PAST: Final = _words(
+    r"before|previously|formerly|former|previous|earlier|used to|back then|in the past|until (?:when|then)"
 )
 _FIRST_PERSON: Final = re.compile(r"\b(?:i|me|my|mine|myself|we|us|our|ours)\b")
 KNOWING: Final = (
@@ -216,7 +224,8 @@ class RelationshipQuestion:
     """The parsed question. `named` are ids of entities that it names, `words` its other words, `topic` those of
     them that name neither a relationship nor a type.
 
-    `is_name` is true if the question is only a name: it asks for that entity itself.
+    `is_name` is true if the question is only a name: it asks for that entity itself. `role` is what the user asks
+    for as their own ("Who is my boss?"), `is_past` whether they ask for what has ended ("What did I use before?").
     """
 
     types: tuple[RelationshipType, ...]
@@ -226,6 +235,8 @@ class RelationshipQuestion:
     is_name: bool
     topic: frozenset[str]
     words: frozenset[str]
+    role: str = ""
+    is_past: bool = False
 
     @property
     def asks_for_all(self) -> bool:
@@ -283,6 +294,8 @@ def read_question(
         is_name=False,
         topic=frozenset(_stem(word) for word in topic),
         words=frozenset(_stem(word) for word in rest.split() if word not in _STOP_WORDS),
+        role=_role(folded),
+        is_past=bool(_PAST.search(folded)),
     )
 
 
@@ -306,9 +319,25 @@ def rank(
     ]
     exact = [s for s in scored if not question.types or s.relationship.type in question.types]
     kept = exact or ([] if "type" in strict else scored)
+    if of_role := [s for s in scored if has_role(question, s.relationship)]:
+        kept = of_role
     if question.asks_for_all:
         return sorted(kept, key=_by_type_and_latest)
     return sorted(kept, key=lambda s: (-s.score, s.relationship.id))
+
+
+def has_role(question: RelationshipQuestion, one: Relationship) -> bool:
+    """Whether a relationship is of the role that a question asks for: the "editor" of "my favorite editor" too."""
+    if not question.role or not one.role or not one.source.is_user:
+        return False
+    asked = f" {question.role} "
+    return any(f" {word} " in asked for word in same_roles(one.role.removeprefix("favorite ")))
+
+
+def _role(folded: str) -> str:
+    """Returns the words after "my" in a question, in the spelling of roles."""
+    found = _OWN.search(folded)
+    return plain_role(found[1]) if found else ""
 
 
 def _by_type_and_latest(one: Scored) -> tuple[int, float, str]:

@@ -394,6 +394,7 @@ async def _save_news(saving: Saving, news: TurnNews, saved: TurnSaved) -> None:
         saved.retracted += await saving.retract(one)
     for new in news.relationships:
         done = await saving.relationship(new)
+        saved.retracted += len(done.ended)
         if done.relationship is not None:
             saved.relationships.append(done.relationship)
         elif done.outcome is not Outcome.BELOW_THRESHOLD:

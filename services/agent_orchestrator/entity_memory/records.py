@@ -74,7 +74,7 @@ class End:
 
 @dataclass(frozen=True, slots=True)
 class Relationship:
-    """A stored relationship with its ends."""
+    """A stored relationship with its ends. One that a later statement has ended held until `delete_time`."""
 
     id: str
     source: End
@@ -88,6 +88,8 @@ class Relationship:
     create_time: datetime
     last_mention_time: datetime
     delete_time: datetime | None
+    role: str = ""
+    ended: bool = False
 
 
 class StoredEnds(NamedTuple):
@@ -152,13 +154,16 @@ class NamedEnd(NamedTuple):
 
 
 class NewRelationship(NamedTuple):
-    """A relationship to save."""
+    """A relationship to save or to retract; `role`, `exclusive` and `mistaken` are those of `ExtractedRelationship`."""
 
     source: NamedEnd
     type: RelationshipType
     target: NamedEnd
     context: str = ""
     confidence: float = DEFAULT_CONFIDENCE
+    role: str = ""
+    exclusive: bool = False
+    mistaken: bool = False
 
 
 class SavedEntity(NamedTuple):
@@ -169,11 +174,12 @@ class SavedEntity(NamedTuple):
 
 
 class SavedRelationship(NamedTuple):
-    """The result of saving a relationship. `new_entities` were created for it."""
+    """The result of saving a relationship. `new_entities` were created for it, and `ended` were in its place."""
 
     outcome: Outcome
     relationship: Relationship | None = None
     new_entities: tuple[Entity, ...] = ()
+    ended: tuple[Relationship, ...] = ()
 
 
 class Receipt(NamedTuple):

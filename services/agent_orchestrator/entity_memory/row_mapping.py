@@ -57,6 +57,8 @@ def relationship_of(row: Row) -> Relationship:
         create_time=row["create_time"].astimezone(UTC),
         last_mention_time=row["last_mention_time"].astimezone(UTC),
         delete_time=row["delete_time"],
+        role=row["role"],
+        ended=row["ended"],
     )
 
 

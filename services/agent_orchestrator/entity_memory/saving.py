@@ -75,21 +75,37 @@ class Saving:
         created: list[Entity] = []
         source_id = await self._end(new.source, ends.source, new, created)
         target_id = await self._end(new.target, ends.target, new, created)
+        ended = await self._end_replaced(new, target_id)
         if known_one is not None:
             if not self._is_same_message(known_one.last_seen):
                 await self._rows.reinforce_relationship(known_one, new, self._seen)
-            return await self._saved(Outcome.REINFORCED, known_one.id, created)
+            return await self._saved(Outcome.REINFORCED, known_one.id, created, ended)
         id_ = await self._rows.add_relationship(
             (source_id, target_id), new, self._seen, self._limits
         )
         assert id_ is not None  # noqa: S101 - the limit was checked under the user's lock
-        return await self._saved(Outcome.CREATED, id_, created)
+        return await self._saved(Outcome.CREATED, id_, created, ended)
 
     async def retract(self, new: NewRelationship) -> bool:
-        """Deletes a withdrawn relationship; returns whether it existed."""
+        """Ends a relationship that holds no longer, or deletes one that was never meant; returns whether it held."""
         ends = _ResolvedEnds(await self._known(new.source), await self._known(new.target))
         known = await self._between(new, ends)
-        return known is not None and await self._rows.delete_relationship(known.id)
+        if known is None:
+            return False
+        take_back = self._rows.delete_relationship if new.mistaken else self._rows.end_relationship
+        return await take_back(known.id)
+
+    async def _end_replaced(self, new: NewRelationship, target_id: str) -> list[Relationship]:
+        """Ends what has the role of a relationship that is said in its place, unless the same message says both."""
+        if not new.exclusive or not new.source.is_user:
+            return []
+        return [
+            one
+            for one in await self._rows.replaced_by(new)
+            if one.target.id != target_id
+            and not self._is_same_message(one.last_seen)
+            and await self._rows.end_relationship(one.id)
+        ]
 
     async def _known(self, asked: NamedEnd) -> Entity | None:
         if asked.is_user:
@@ -165,9 +181,11 @@ class Saving:
         used = await self._rows.usage(self._seen.conversation_id)
         return used.conversation_relationships >= self._limits.max_relationships_per_conversation
 
-    async def _saved(self, outcome: Outcome, id_: str, created: list[Entity]) -> SavedRelationship:
+    async def _saved(
+        self, outcome: Outcome, id_: str, created: list[Entity], ended: list[Relationship]
+    ) -> SavedRelationship:
         found = await self._rows.relationships_by_id([id_])
-        return SavedRelationship(outcome, found[0], tuple(created))
+        return SavedRelationship(outcome, found[0], tuple(created), tuple(ended))
 
 
 def _check_ends(new: NewRelationship, ends: _ResolvedEnds) -> None:

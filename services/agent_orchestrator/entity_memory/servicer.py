@@ -17,7 +17,7 @@ from services.agent_orchestrator.entity_memory.store import Position
 from services.runtime.context import current_call
 from services.runtime.errors import FieldError, InvalidFieldError
 from services.runtime.paging import Scalar, decode_token, encode_token
-from services.runtime.times import to_timestamp
+from services.runtime.times import to_datetime, to_timestamp
 
 Context: TypeAlias = Any
 
@@ -103,9 +103,11 @@ class EntityMemoryServicer(entity_memory_pb2_grpc.EntityMemoryServiceServicer):
         """See the contract."""
         owner, types = _owner(), mapping.relationship_types(request.types)
         size, of = _size(request.page_size), request.entity_id.lower()
-        query: tuple[Scalar, ...] = ("relationships", *owner, of, *sorted(types))
+        as_of = to_datetime(request.as_of_time) if request.HasField("as_of_time") else None
+        moment = as_of.isoformat() if as_of else ""
+        query: tuple[Scalar, ...] = ("relationships", *owner, of, moment, *sorted(types))
         after = _position(request.page_token, query)
-        found = await self._memory.relationships(owner, types, of, after, size + 1)
+        found = await self._memory.relationships(owner, types, of, after, size + 1, as_of=as_of)
         return pb.QueryRelationshipsResponse(
             relationships=[mapping.relationship(one) for one in found[:size]],
             next_page_token=_next(query, found, size),

@@ -24,6 +24,7 @@ from services.agent_orchestrator.entity_memory.records import (
     Usage,
     reinforced,
 )
+from services.agent_orchestrator.entity_memory.roles import same_roles
 from services.agent_orchestrator.entity_memory.row_mapping import (
     entity_of,
     entity_text,
@@ -217,6 +218,7 @@ class Rows:
             new.confidence,
             *seen,
             limits.max_relationships_per_conversation,
+            new.role,
         )
         return None if row is None else str(row["id"])
 
@@ -230,7 +232,25 @@ class Rows:
             new.context or known.context,
             reinforced(known.confidence, new.confidence),
             *seen,
+            new.role,
         )
+
+    async def replaced_by(self, new: NewRelationship) -> list[Relationship]:
+        """Returns the user's relationships in whose place another one is said: of its role, or of its type."""
+        roles = same_roles(new.role) if new.role else []
+        rows = await self._fetch("replaced_relationships", roles, new.type)
+        return [relationship_of(row) for row in rows]
+
+    async def end_relationship(self, id_: str) -> bool:
+        """Ends a relationship, which is history from then on; returns whether it held."""
+        return await self._row("end_relationship", uuid.UUID(id_)) is not None
+
+    async def ended(self, ids: Iterable[str]) -> list[Relationship]:
+        """Returns the relationships of some entities that later statements have ended, the last ended first."""
+        rows = await self._fetch(
+            "ended_relationships", [uuid.UUID(one) for one in ids], MAX_NEIGHBORS
+        )
+        return [relationship_of(row) for row in rows]
 
     async def delete_relationship(self, id_: str) -> bool:
         """Soft-deletes a relationship; returns whether it existed."""
@@ -275,10 +295,11 @@ class Rows:
         entity_id: str | None,
         after: Position | None,
         limit: int,
+        as_of: datetime | None = None,
     ) -> list[Relationship]:
-        """Returns relationships, most recently mentioned first."""
+        """Returns relationships that hold, or held at an instant, most recently mentioned first."""
         of = uuid.UUID(entity_id) if entity_id else None
-        rows = await self._fetch("relationships", list(types), of, *_place(after), limit)
+        rows = await self._fetch("relationships", list(types), of, *_place(after), limit, as_of)
         return [relationship_of(row) for row in rows]
 
     async def relationships_by_id(self, ids: Iterable[str]) -> list[Relationship]:

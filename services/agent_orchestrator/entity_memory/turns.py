@@ -18,12 +18,14 @@ from services.agent_orchestrator.entity_memory.names import (
 )
 from services.agent_orchestrator.entity_memory.payloads import relationship_of
 from services.agent_orchestrator.entity_memory.records import NamedEnd, NewRelationship
+from services.agent_orchestrator.entity_memory.roles import spelled_role
 from services.runtime.text_worker import TextWorker
 
 MAX_EARLIER_TURNS: Final = 10
 # Maximum characters of a turn for the extractor; longer ones are pasted documents, not statements about the user.
 MAX_CHARACTERS: Final = 20_000
 MAX_CONTEXT: Final = 2_000
+MAX_ROLE: Final = 100
 EXTRACT_SECONDS: Final = 30.0
 _PROCESS: Final = "services.agent_orchestrator.entity_memory.extraction_process"
 
@@ -91,6 +93,9 @@ def _new(one: ExtractedRelationship, entities: Mapping[str, ExtractedEntity]) ->
         _end(one.target, entities),
         one.context[:MAX_CONTEXT],
         one.confidence,
+        spelled_role(one.role)[:MAX_ROLE],
+        one.exclusive,
+        one.mistaken,
     )
 
 

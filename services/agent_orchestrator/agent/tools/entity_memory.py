@@ -77,7 +77,7 @@ Name = Annotated[
 Query = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=1000)]
 Text = Annotated[str, StringConstraints(strip_whitespace=True, max_length=2000)]
 Confidence = Annotated[float, Field(ge=0, le=1)]
-Type = Literal["person", "project", "tool", "concept", "organization"]
+Type = Literal["person", "project", "tool", "concept", "organization", "place"]
 Relation = Literal[
     "USES",
     "PREFERS",
@@ -88,6 +88,7 @@ Relation = Literal[
     "DEPENDS_ON",
     "MENTIONED_IN",
     "PART_OF",
+    "LIVES_IN",
 ]
 
 
@@ -307,7 +308,7 @@ def _id(text: str) -> str | None:
 
 def _item(one: Scored) -> ResultItem:
     found = one.relationship
-    text = sentence(found, YOU)
+    text = sentence(found, YOU, ended=found.delete_time if found.ended else None)
     said = Citation(
         document_id="",
         title="Your memory",

@@ -31,6 +31,7 @@ from services.agent_orchestrator.entity_memory.extraction.references import Refe
 from services.agent_orchestrator.entity_memory.extraction.statements.domain import Statement
 from services.agent_orchestrator.entity_memory.extraction.statements.interpreter import Interpreter
 from services.agent_orchestrator.entity_memory.extraction.tokens import tokenize
+from services.agent_orchestrator.entity_memory.roles import plain_role, same_roles
 
 _R = RelationshipType
 MAX_CONTEXT_LENGTH = 300
@@ -136,6 +137,7 @@ class Conversation:
 
     def _supersede(self, statement: Statement, correcting: bool, result: _Turn) -> None:
         """A later decision, preference or employer replaces the previous one if the sentence corrects it."""
+        self._end_role(statement, result)
         employer = statement.type is _R.PART_OF and statement.source.is_self and correcting
         if not ((correcting and statement.type in _ONE_AT_A_TIME | {_R.USES}) or employer):
             return
@@ -158,6 +160,23 @@ class Conversation:
                 del self._saved[key]
                 result.retracted[key] = saved.relationship
 
+    def _end_role(self, statement: Statement, result: _Turn) -> None:
+        """What is said in place of something ends what an earlier turn said of the same role, or of the same kind."""
+        if not statement.exclusive:
+            return
+        roles = same_roles(statement.role) if statement.role else []
+        for key, saved in list(self._saved.items()):
+            other = saved.relationship
+            same = plain_role(other.role) in roles if roles else key[1] is statement.type
+            if (
+                same
+                and other.source == SELF
+                and saved.turn < self._turns
+                and key[2] != statement.target.name.lower()
+            ):
+                del self._saved[key]
+                result.retracted[key] = other
+
     def _rename(self, clauses: list[Clause], text: str, context: str, result: _Turn) -> None:
         """ "Sorry, I meant X", "It's X, not Y": the last relationship gets another target."""
         nouns = [noun for clause in clauses for noun in clause.nouns() if noun.names]
@@ -173,7 +192,7 @@ class Conversation:
         key = replaced[-1]
         saved = self._saved.pop(key)
         result.added.pop(key, None)
-        result.retracted[key] = saved.relationship
+        result.retracted[key] = replace(saved.relationship, mistaken=True)
         name = right[0].names[-1].text
         relationship = replace(saved.relationship, target=name, context=context)
         entity_type = self._entity_types.get(key[2], EntityType.TOOL)
@@ -198,7 +217,13 @@ class Conversation:
             4,
         )
         relationship = ExtractedRelationship(
-            source.name or SELF, statement.type, target.name, confidence, context
+            source.name or SELF,
+            statement.type,
+            target.name,
+            confidence,
+            context,
+            statement.role or (before.relationship.role if before else ""),
+            statement.exclusive,
         )
         self._saved[key] = _Saved(relationship, self._turns)
         result.added[key] = relationship

@@ -130,8 +130,11 @@ class EntityTypes:
         )
 
     def is_place(self, referent: Referent) -> bool:
+        remembered = self.recall(referent.name)
+        if remembered is not None:
+            return remembered is EntityType.PLACE
         types = self.known.types_of(referent.name)
-        return bool(types) and types <= {"place"} and self.recall(referent.name) is None
+        return bool(types) and types <= {"place"}
 
     @staticmethod
     def _has_word(words: list[str], of: frozenset[str]) -> bool:
@@ -147,6 +150,8 @@ class EntityTypes:
             and not self.recall(referent.name)
         ):
             return target != "project" and self.is_organization(referent)
+        if target in {"place", "known place"}:
+            return self.is_place(referent) or (target == "place" and self._may_be_place(referent))
         if self.is_place(referent) or referent.name.lower() in COMMON_NOUNS:
             return False
         person = self.is_person(referent)
@@ -187,6 +192,10 @@ class EntityTypes:
                 )
             case _:
                 return not person
+
+    def _may_be_place(self, referent: Referent) -> bool:
+        named = not referent.lower and not referent.head and not self.is_tool(referent)
+        return named and self._is_unknown(referent)
 
     def _is_device(self, referent: Referent) -> bool:
         return self.is_tool(referent) and bool(_DEVICE.match(referent.name))
@@ -239,6 +248,8 @@ class EntityTypes:
             return EntityType.PROJECT if part else EntityType.ORGANIZATION
         if relation is RelationshipType.MENTIONED_IN:
             return EntityType.CONCEPT
+        if relation is RelationshipType.LIVES_IN:
+            return EntityType.PLACE
         if remembered is not None:
             return remembered
         if referent.project or referent.head in PROJECT_WORDS:
@@ -285,7 +296,7 @@ class EntityTypes:
         if relation is RelationshipType.PART_OF:
             part_of_programme = whole is EntityType.PROJECT and not self.is_person(referent)
             return EntityType.PROJECT if part_of_programme else EntityType.PERSON
-        if relation is RelationshipType.PREFERS:
+        if relation in {RelationshipType.PREFERS, RelationshipType.LIVES_IN}:
             return EntityType.PERSON
         if relation is RelationshipType.MENTIONED_IN:
             return EntityType.TOOL if self.is_tool(referent) else EntityType.PROJECT

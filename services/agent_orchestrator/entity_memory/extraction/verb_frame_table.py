@@ -14,6 +14,7 @@ W = RelationshipType.WORKS_WITH
 K = RelationshipType.KNOWS
 M = RelationshipType.MENTIONED_IN
 A = RelationshipType.PART_OF
+L = RelationshipType.LIVES_IN
 
 EXPLICIT = 0.95
 IMPLIED = 0.8
@@ -29,7 +30,8 @@ class Frame:
     marker: str = OBJECT
     confidence: float = EXPLICIT
     target: str = "any"
-    """`any`, `tool` (known, or it looks like one), `person`, `organization`, `project`, `thing`, `document`."""
+    """`any`, `tool` (known, or it looks like one), `person`, `organization`, `project`, `place`, `thing`,
+    `document`."""
     source: str = "any"
     """`any`, `self`, `thing`, `person`, `organized` (the user or a person)."""
     event: bool = False
@@ -75,6 +77,8 @@ FRAMES = _frames(
         "type put enter log write paste import dump save copy",
         Frame(U, "into", target="known tool", confidence=IMPLIED),
     ),
+    ("live reside", Frame(L, "in", target="place", source="organized")),
+    ("move relocate", Frame(L, "to", event=True, target="known place", source="organized")),
     ("live", Frame(U, "in", target="tool")),
     ("live sit reside", Frame(U, "on", target="tool")),
     ("switch move migrate convert upgrade", Frame(U, "to", event=True, target="thing")),
@@ -217,6 +221,7 @@ PASSIVES = _frames(
         "mention describe document cover list discuss reference cite",
         Frame(M, "by", target="document"),
     ),
+    ("base", Frame(L, "in", target="place", source="organized")),
     ("employ", Frame(A, "by", target="organization")),
     ("employ hire", Frame(A, "at", target="organization")),
     ("hire", Frame(A, "by", target="organization")),

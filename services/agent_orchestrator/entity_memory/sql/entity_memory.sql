@@ -15,8 +15,8 @@ returning *
 -- name: add_relationship
 -- Adds a relationship; no row if the limit of the conversation ($11) is reached.
 insert into memory_relationship (space, user_id, id, source_id, type, target_id, context, confidence,
-  first_conversation_id, first_message_id, last_conversation_id, last_message_id)
-select $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $9, $10
+  first_conversation_id, first_message_id, last_conversation_id, last_message_id, role)
+select $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $9, $10, $12
 where $9 = '' or $11 > (
   select count(*) from memory_relationship where space = $1 and user_id = $2 and first_conversation_id = $9)
 returning id
@@ -40,16 +40,32 @@ with gone as (
 update memory_entity set delete_time = now(), merged_into = $4 where space = $1 and user_id = $2 and id = $3
 
 -- name: delete_relationship
--- Soft-deletes a relationship.
-update memory_relationship set delete_time = now()
-where space = $1 and user_id = $2 and id = $3 and delete_time is null
+-- Soft-deletes a relationship; an ended one is no history any more.
+update memory_relationship set delete_time = now(), ended = false
+where space = $1 and user_id = $2 and id = $3 and (delete_time is null or ended)
 returning id
 
 -- name: delete_relationships_of
--- Soft-deletes the relationships of an entity, with the time of the transaction.
-update memory_relationship set delete_time = now()
-where space = $1 and user_id = $2 and delete_time is null and (source_id = $3 or target_id = $3)
+-- Soft-deletes the relationships of an entity, with the time of the transaction; ended ones are no history any more.
+update memory_relationship set delete_time = coalesce(delete_time, now()), ended = false
+where space = $1 and user_id = $2 and (delete_time is null or ended) and (source_id = $3 or target_id = $3)
 returning id
+
+-- name: end_relationship
+-- Ends a relationship now: it is history.
+update memory_relationship set delete_time = now(), ended = true
+where space = $1 and user_id = $2 and id = $3 and delete_time is null
+returning id
+
+-- name: ended_relationships
+-- Relationships of some entities that a later statement has ended, the last ended first.
+select r.*, s.name as source_name, s.type as source_type, t.name as target_name, t.type as target_type
+from memory_relationship r
+join memory_entity s on s.space = $1 and s.user_id = $2 and s.id = r.source_id
+join memory_entity t on t.space = $1 and t.user_id = $2 and t.id = r.target_id
+where r.space = $1 and r.user_id = $2 and r.ended and (r.source_id = any ($3::uuid[]) or r.target_id = any ($3::uuid[]))
+order by r.delete_time desc, r.id
+limit $4
 
 -- name: entities_by_id
 -- Entities by id, without deleted ones.
@@ -193,16 +209,19 @@ returning *
 -- name: reinforce_relationship
 -- Adds evidence to a relationship.
 update memory_relationship set context = $4, confidence = $5, mention_count = mention_count + 1,
-  last_conversation_id = $6, last_message_id = $7, last_mention_time = now()
+  last_conversation_id = $6, last_message_id = $7, last_mention_time = now(), role = case when $8 = '' then role else $8 end
 where space = $1 and user_id = $2 and id = $3
 
 -- name: relationships
--- Relationships with their ends after a position, most recently mentioned first; of types and of an entity, if given.
+-- Relationships with their ends after a position, most recently mentioned first; of types and of an entity, if given. They hold,
+-- or held at an instant ($8), as far as it had been said by then.
 select r.*, s.name as source_name, s.type as source_type, t.name as target_name, t.type as target_type
 from memory_relationship r
 join memory_entity s on s.space = $1 and s.user_id = $2 and s.id = r.source_id
 join memory_entity t on t.space = $1 and t.user_id = $2 and t.id = r.target_id
-where r.space = $1 and r.user_id = $2 and r.delete_time is null
+where r.space = $1 and r.user_id = $2
+  and case when $8::timestamptz is null then r.delete_time is null
+      else r.create_time <= $8 and (r.delete_time is null or r.ended and r.delete_time > $8) end
   and (cardinality($3::text[]) = 0 or r.type = any ($3))
   and ($4::uuid is null or r.source_id = $4 or r.target_id = $4)
   and ($5::timestamptz is null or (r.last_mention_time, r.id) < ($5, $6::uuid))
@@ -222,6 +241,15 @@ where r.space = $1 and r.user_id = $2 and r.id = any ($3::uuid[])
 select * from memory_relationship
 where space = $1 and user_id = $2 and delete_time is null and (source_id = $3 or target_id = $3)
 order by create_time, id
+
+-- name: replaced_relationships
+-- The user's relationships that another one of a role ($3, its words) or of a type, where there is no role, takes the place of.
+select r.*, s.name as source_name, s.type as source_type, t.name as target_name, t.type as target_type
+from memory_relationship r
+join memory_entity s on s.space = $1 and s.user_id = $2 and s.id = r.source_id
+join memory_entity t on t.space = $1 and t.user_id = $2 and t.id = r.target_id
+where r.space = $1 and r.user_id = $2 and r.delete_time is null and s.type = 'self'
+  and case when cardinality($3::text[]) > 0 then lower(r.role) = any ($3) else r.type = $4 end
 
 -- name: restore_entity
 -- Restores a deleted entity.

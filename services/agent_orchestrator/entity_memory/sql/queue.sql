@@ -36,11 +36,11 @@ where space = $1 and user_id = $2 and end_time is not null and failure <> '' and
 order by number desc limit $4
 
 -- name: earlier_turns
--- The user's messages in a conversation before a message, latest first.
+-- The user's messages in a conversation before a message, latest first. The answer has the run; the message stands right before it.
 select m.text from conversation_message m
 join conversation c on c.id = m.conversation_id
 where c.space = $1 and c.user_name = $2 and c.id = $3 and m.role = 'user' and m.run_id is distinct from $4
-  and m.number < coalesce((select min(number) from conversation_message where conversation_id = $3 and run_id = $4), 2147483647)
+  and m.number < coalesce((select min(number) - 1 from conversation_message where conversation_id = $3 and run_id = $4), 2147483647)
 order by m.number desc limit $5
 
 -- name: end_write

@@ -4,12 +4,20 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
+from datetime import UTC, datetime
 
 import pytest
 
+from services.agent_orchestrator.entity_memory.domain import EntityType, RelationshipType
 from services.agent_orchestrator.entity_memory.extraction import Conversation, KnownNames
 from services.agent_orchestrator.entity_memory.notes import Notes
-from services.agent_orchestrator.entity_memory.records import Limits
+from services.agent_orchestrator.entity_memory.records import (
+    End,
+    Limits,
+    NewRelationship,
+    Provenance,
+    Relationship,
+)
 from services.agent_orchestrator.entity_memory.turns import TurnNews, news_of
 from services.runtime.text_worker import WorkerFailedError
 
@@ -39,6 +47,31 @@ class Failing:
         raise AssertionError
 
 
+async def nothing(_new: NewRelationship) -> Sequence[Relationship]:
+    """The memory has nothing in whose place something could be said."""
+    return []
+
+
+def stored(role: str, name: str) -> Relationship:
+    """A relationship of the user in an earlier conversation."""
+    seen, now = Provenance("earlier", "message"), datetime.now(UTC)
+    return Relationship(
+        "1",
+        End("2", "User", None),
+        RelationshipType.WORKS_WITH,
+        End("3", name, EntityType.PERSON),
+        "",
+        1.0,
+        1,
+        seen,
+        seen,
+        now,
+        now,
+        None,
+        role,
+    )
+
+
 @pytest.mark.parametrize(
     ("turns", "note"),
     [
@@ -52,14 +85,37 @@ class Failing:
         ),
         (["I use Miro.", "I no longer use Miro."], "No longer noted: Miro."),
         (["I am tired."], ""),
+        (
+            ["My boss is Ana.", "My manager is Bob now."],
+            "Noted: your manager is Bob (before: Ana). To undo it, say: “forget that my manager is Bob”.",
+        ),
+        (
+            ["I live in Graz.", "I moved to Vienna."],
+            "Noted: you live in Vienna (before: Graz). To undo it, say: “forget that I live in Vienna”.",
+        ),
+        (
+            ["My friend is Ana.", "My friend is Bob."],
+            "Noted: your friend is Bob. To undo it, say: “forget that my friend is Bob”.",
+        ),
     ],
 )
 async def test_a_note_says_what_changes_in_the_users_memory(turns: list[str], note: str) -> None:
-    assert await Notes(Here(), Limits()).of(turns) == note
+    assert await Notes(Here(), nothing, Limits()).of(turns) == note
+
+
+async def test_a_note_says_what_an_earlier_conversation_has_in_its_place() -> None:
+    async def replaced(new: NewRelationship) -> Sequence[Relationship]:
+        return [stored("supervisor", "Ana"), stored("boss", "Bob")] if new.role == "boss" else []
+
+    note = await Notes(Here(), replaced, Limits()).of(["My boss is Bob."])
+    assert note is not None
+    assert note.startswith("Noted: your boss is Bob (before: Ana).")
 
 
 async def test_what_is_not_certain_enough_to_be_saved_is_not_noted() -> None:
-    assert await Notes(Here(), Limits(confidence_threshold=1.1)).of(["I use DuckDB."]) == ""
+    assert (
+        await Notes(Here(), nothing, Limits(confidence_threshold=1.1)).of(["I use DuckDB."]) == ""
+    )
 
 
 @pytest.mark.parametrize("error", [WorkerFailedError("gone"), TimeoutError(), None])
@@ -67,4 +123,4 @@ async def test_nothing_is_said_of_a_turn_that_is_not_read_in_time(
     error: Exception | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("services.agent_orchestrator.entity_memory.notes._SECONDS", 0.01)
-    assert await Notes(Failing(error), Limits()).of(["I use DuckDB."]) is None
+    assert await Notes(Failing(error), nothing, Limits()).of(["I use DuckDB."]) is None

@@ -38,6 +38,8 @@ class _MemoryEntityTypeEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Memo
     """A practice, style or document."""
     MEMORY_ENTITY_TYPE_ORGANIZATION: _MemoryEntityType.ValueType  # 5
     """A company or club."""
+    MEMORY_ENTITY_TYPE_PLACE: _MemoryEntityType.ValueType  # 6
+    """A town, country or other place."""
 
 class MemoryEntityType(_MemoryEntityType, metaclass=_MemoryEntityTypeEnumTypeWrapper):
     """What an entity is."""
@@ -54,6 +56,8 @@ MEMORY_ENTITY_TYPE_CONCEPT: MemoryEntityType.ValueType  # 4
 """A practice, style or document."""
 MEMORY_ENTITY_TYPE_ORGANIZATION: MemoryEntityType.ValueType  # 5
 """A company or club."""
+MEMORY_ENTITY_TYPE_PLACE: MemoryEntityType.ValueType  # 6
+"""A town, country or other place."""
 Global___MemoryEntityType: _TypeAlias = MemoryEntityType  # noqa: Y015
 
 class _MemoryRelationshipType:
@@ -82,6 +86,8 @@ class _MemoryRelationshipTypeEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper
     """Is mentioned in it."""
     MEMORY_RELATIONSHIP_TYPE_PART_OF: _MemoryRelationshipType.ValueType  # 9
     """Is a part or a member of it."""
+    MEMORY_RELATIONSHIP_TYPE_LIVES_IN: _MemoryRelationshipType.ValueType  # 10
+    """Lives there."""
 
 class MemoryRelationshipType(_MemoryRelationshipType, metaclass=_MemoryRelationshipTypeEnumTypeWrapper):
     """How the source of a relationship relates to its target."""
@@ -106,6 +112,8 @@ MEMORY_RELATIONSHIP_TYPE_MENTIONED_IN: MemoryRelationshipType.ValueType  # 8
 """Is mentioned in it."""
 MEMORY_RELATIONSHIP_TYPE_PART_OF: MemoryRelationshipType.ValueType  # 9
 """Is a part or a member of it."""
+MEMORY_RELATIONSHIP_TYPE_LIVES_IN: MemoryRelationshipType.ValueType  # 10
+"""Lives there."""
 Global___MemoryRelationshipType: _TypeAlias = MemoryRelationshipType  # noqa: Y015
 
 class _MemoryMatch:
@@ -356,6 +364,8 @@ class MemoryRelationship(_message.Message):
     CREATE_TIME_FIELD_NUMBER: _builtins.int
     LAST_MENTION_TIME_FIELD_NUMBER: _builtins.int
     DELETE_TIME_FIELD_NUMBER: _builtins.int
+    ROLE_FIELD_NUMBER: _builtins.int
+    ENDED_FIELD_NUMBER: _builtins.int
     id: _builtins.str
     """Its id, a UUID."""
     type: Global___MemoryRelationshipType.ValueType
@@ -366,6 +376,12 @@ class MemoryRelationship(_message.Message):
     """Its confidence, 0–1. Repetition raises it."""
     mention_count: _builtins.int
     """How often it was said."""
+    role: _builtins.str
+    """What its target is to the user, such as `boss` of "my boss is Bob"; empty if nothing was said of that. A boss, an editor or a
+    home that is said in place of another one ends that.
+    """
+    ended: _builtins.bool
+    """A later statement ended it: it held until `delete_time`, and is history since."""
     @_builtins.property
     def source(self) -> Global___MemoryEnd:
         """Where it starts."""
@@ -392,7 +408,7 @@ class MemoryRelationship(_message.Message):
 
     @_builtins.property
     def delete_time(self) -> _timestamp_pb2.Timestamp:
-        """When it was deleted; unset if it is not deleted."""
+        """When it was deleted, or ended; unset if it holds."""
 
     def __init__(
         self,
@@ -409,10 +425,12 @@ class MemoryRelationship(_message.Message):
         create_time: _timestamp_pb2.Timestamp | None = ...,
         last_mention_time: _timestamp_pb2.Timestamp | None = ...,
         delete_time: _timestamp_pb2.Timestamp | None = ...,
+        role: _builtins.str = ...,
+        ended: _builtins.bool = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["create_time", b"create_time", "delete_time", b"delete_time", "first_seen", b"first_seen", "last_mention_time", b"last_mention_time", "last_seen", b"last_seen", "source", b"source", "target", b"target"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["confidence", b"confidence", "context", b"context", "create_time", b"create_time", "delete_time", b"delete_time", "first_seen", b"first_seen", "id", b"id", "last_mention_time", b"last_mention_time", "last_seen", b"last_seen", "mention_count", b"mention_count", "source", b"source", "target", b"target", "type", b"type"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["confidence", b"confidence", "context", b"context", "create_time", b"create_time", "delete_time", b"delete_time", "ended", b"ended", "first_seen", b"first_seen", "id", b"id", "last_mention_time", b"last_mention_time", "last_seen", b"last_seen", "mention_count", b"mention_count", "role", b"role", "source", b"source", "target", b"target", "type", b"type"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -587,6 +605,8 @@ class SaveRelationshipRequest(_message.Message):
     CONTEXT_FIELD_NUMBER: _builtins.int
     CONFIDENCE_FIELD_NUMBER: _builtins.int
     PROVENANCE_FIELD_NUMBER: _builtins.int
+    ROLE_FIELD_NUMBER: _builtins.int
+    EXCLUSIVE_FIELD_NUMBER: _builtins.int
     IDEMPOTENCY_KEY_FIELD_NUMBER: _builtins.int
     type: Global___MemoryRelationshipType.ValueType
     """The type of the relationship."""
@@ -594,6 +614,10 @@ class SaveRelationshipRequest(_message.Message):
     """The text that states it, up to 2,000 characters. Default: unchanged."""
     confidence: _builtins.float
     """Its confidence, 0–1. Default 0.95."""
+    role: _builtins.str
+    """What its target is to the user, such as `boss`. Only without `source`. Default: unchanged."""
+    exclusive: _builtins.bool
+    """Ends what has the role now, or without a role what has the type: the user moved, or has another boss."""
     idempotency_key: _builtins.str
     """Makes the call repeatable: see REPETITION_KEY. Default: none, each call is a new one."""
     @_builtins.property
@@ -617,11 +641,13 @@ class SaveRelationshipRequest(_message.Message):
         context: _builtins.str = ...,
         confidence: _builtins.float | None = ...,
         provenance: Global___MemoryProvenance | None = ...,
+        role: _builtins.str = ...,
+        exclusive: _builtins.bool = ...,
         idempotency_key: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["_confidence", b"_confidence", "confidence", b"confidence", "provenance", b"provenance", "source", b"source", "target", b"target"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_confidence", b"_confidence", "confidence", b"confidence", "context", b"context", "idempotency_key", b"idempotency_key", "provenance", b"provenance", "source", b"source", "target", b"target", "type", b"type"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_confidence", b"_confidence", "confidence", b"confidence", "context", b"context", "exclusive", b"exclusive", "idempotency_key", b"idempotency_key", "provenance", b"provenance", "role", b"role", "source", b"source", "target", b"target", "type", b"type"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__confidence: _TypeAlias = _typing.Literal["confidence"]  # noqa: Y015
     _WhichOneofArgType__confidence: _TypeAlias = _typing.Literal["_confidence", b"_confidence"]  # noqa: Y015
@@ -851,6 +877,7 @@ class QueryRelationshipsRequest(_message.Message):
     ENTITY_ID_FIELD_NUMBER: _builtins.int
     PAGE_SIZE_FIELD_NUMBER: _builtins.int
     PAGE_TOKEN_FIELD_NUMBER: _builtins.int
+    AS_OF_TIME_FIELD_NUMBER: _builtins.int
     entity_id: _builtins.str
     """Only relationships of this entity. NOT_FOUND when the caller has none of this id. Default: all."""
     page_size: _builtins.int
@@ -861,6 +888,10 @@ class QueryRelationshipsRequest(_message.Message):
     def types(self) -> _containers.RepeatedScalarFieldContainer[Global___MemoryRelationshipType.ValueType]:
         """Only relationships of these types. Default: all."""
 
+    @_builtins.property
+    def as_of_time(self) -> _timestamp_pb2.Timestamp:
+        """Relationships that held at this time, as far as it had been said by then, ended ones too. Default: those that hold now."""
+
     def __init__(
         self,
         *,
@@ -868,10 +899,11 @@ class QueryRelationshipsRequest(_message.Message):
         entity_id: _builtins.str = ...,
         page_size: _builtins.int = ...,
         page_token: _builtins.str = ...,
+        as_of_time: _timestamp_pb2.Timestamp | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["as_of_time", b"as_of_time"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["entity_id", b"entity_id", "page_size", b"page_size", "page_token", b"page_token", "types", b"types"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["as_of_time", b"as_of_time", "entity_id", b"entity_id", "page_size", b"page_size", "page_token", b"page_token", "types", b"types"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

@@ -14,3 +14,7 @@ class Statement:
     confidence: float
     built: bool = False
     """Whether an unknown target is rather a system of the user's company than a product of others."""
+    role: str = ""
+    """What the target is to the user: "boss" of "my boss is Bob"."""
+    exclusive: bool = False
+    """Whether it is said in place of what has the role."""

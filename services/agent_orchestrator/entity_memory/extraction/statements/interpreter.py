@@ -1,7 +1,7 @@
 """Reads the statements of a sentence: what its clauses assert, and what they say has ended."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from services.agent_orchestrator.entity_memory.domain import EntityType, RelationshipType
 from services.agent_orchestrator.entity_memory.extraction.assertion_check import (
@@ -31,6 +31,7 @@ from services.agent_orchestrator.entity_memory.extraction.verb_frame_table impor
 
 _R = RelationshipType
 
+_NOW = frozenset({"now", "currently", "nowadays"})
 _TOOL_RELATIONS = (_R.USES, _R.PREFERS, _R.DECIDED, _R.DEPENDS_ON)
 
 
@@ -78,7 +79,7 @@ class Interpreter:
             if judgement.reality is Reality.ENDED:
                 ended.extend(statements)
                 continue
-            stated.extend(statements)
+            stated.extend(_instead(one, clause) for one in statements)
             ended.extend(self._ended_statements(clause))
         self._references.note(self._clauses[-1:])
         return Interpreted(_distinct([*_drop_own_work(roles, stated), *stated]), _distinct(ended))
@@ -113,9 +114,19 @@ class Interpreter:
             for target in targets:
                 if target.is_self:
                     continue
-                types = [*_TOOL_RELATIONS, _R.WORKS_ON, _R.PART_OF]
+                types = [*_TOOL_RELATIONS, _R.WORKS_ON, _R.PART_OF, _R.LIVES_IN]
                 for relation in types:
                     yield Statement(subject, relation, target, EXPLICIT)
+
+
+def _instead(statement: Statement, clause: Clause) -> Statement:
+    """Marks what is said in place of something else: where the user lives, and a role that something has "now"."""
+    if not statement.source.is_self:
+        return statement
+    now = bool(_NOW & {*clause.adverbs, *(word for verb in clause.verbs for word in verb.adverbs)})
+    if statement.type is _R.LIVES_IN or (now and (statement.role or statement.type is _R.PART_OF)):
+        return replace(statement, exclusive=True)
+    return statement
 
 
 def _drop_own_work(roles: list[Statement], stated: list[Statement]) -> list[Statement]:

@@ -1,6 +1,7 @@
 """Statements in noun phrases: "my colleague Ravi", "our database, PostgreSQL", "Sarah from Acme"."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from services.agent_orchestrator.entity_memory.domain import EntityType, RelationshipType
 from services.agent_orchestrator.entity_memory.extraction.chunks.domain import NounPhrase
@@ -29,6 +30,7 @@ from services.agent_orchestrator.entity_memory.extraction.word_classes import (
     TOOL_HEADS,
 )
 from services.agent_orchestrator.entity_memory.extraction.word_sets import word_set
+from services.agent_orchestrator.entity_memory.roles import is_single, spelled_role
 
 _R = RelationshipType
 
@@ -49,6 +51,12 @@ _HUMAN_ROLES = (PERSON_ROLES_AT_WORK | PERSON_ROLES_PRIVATE) - word_set(
     """
 )
 """Roles that people alone have: "my manager Ruby" is a person, whatever else is called Ruby."""
+_NO_ROLE_WORDS = word_set(
+    """
+    my our new current actual latest own main primary usual old default daily everyday favourite_of
+    """
+)
+"""Words of a role's phrase that do not make it another role."""
 _AT_VERBS = word_set(
     """
     work meet study start join teach intern see know
@@ -67,6 +75,16 @@ def role_relation(noun: NounPhrase) -> RelationshipType | None:
     if noun.head in PERSON_ROLES_AT_WORK:
         return _R.WORKS_WITH
     return None
+
+
+def _role(noun: NounPhrase) -> str:
+    """Returns the role that a noun phrase of the user's names: "my new CI tool" is the "ci tool"."""
+    if not noun.head or noun.head in _FAVOURITE:
+        return ""
+    named = {word for name in noun.names for word in name.text.lower().split()}
+    written = {word.lower(): word for word in noun.text.split()}
+    words = [one for one in noun.words if one not in _NO_ROLE_WORDS | named]
+    return spelled_role(" ".join(written.get(one, one) for one in words))
 
 
 def _reports(clause: Clause) -> bool:
@@ -179,6 +197,10 @@ class Roles:
         """Yields what a noun phrase such as "my colleague" or "our database" states about the thing it describes."""
         named = [referent for referent in named if not referent.is_self]
         relation = role_relation(noun)
+        role = _role(noun) if noun.possessor_name is None else ""
+        single = len(named) == 1 and (
+            is_single(role) or (confidence == EXPLICIT and noun.text.lower().startswith("my "))
+        )
         if relation is not None and noun.possessor:
             source = self._owner(noun)
             if source is None:
@@ -187,13 +209,27 @@ class Roles:
                 if noun.head in _HUMAN_ROLES and not referent.lower:
                     self._types.remember(referent.name, EntityType.PERSON)
                 if self._types.accepts("person", referent):
-                    yield Statement(source, relation, referent, confidence)
+                    only = is_single(role) and single
+                    yield Statement(
+                        source, relation, referent, confidence, role=role, exclusive=only
+                    )
             return
         if noun.possessor != "self" or noun.possessor_name is not None:
             return
         words = noun.modifiers()
         if words & (ENDED_ADJECTIVES | FUTURE_ADJECTIVES):
             return
+        for statement in self._of_thing(named, noun, words, confidence):
+            yield replace(statement, role=role, exclusive=single)
+
+    def _of_thing(
+        self,
+        named: list[Referent],
+        noun: NounPhrase,
+        words: frozenset[str],
+        confidence: float,
+    ) -> Iterator[Statement]:
+        """Yields what "my editor", "our database" or "my choice" is."""
         for referent in named:
             if words & _FAVOURITE or noun.head in _FAVOURITE:
                 if self._types.accepts("thing", referent):
