@@ -86,7 +86,7 @@ async def open_agent(
         answering=Answering(
             build_toolsets(
                 [
-                    MemoryTools(memory.memory, memory.writes).toolset(),
+                    MemoryTools(memory.memory, memory.writes, conversations.forget).toolset(),
                     ConversationTools(conversations).toolset(),
                 ]
             ),

@@ -56,7 +56,7 @@ class ResultItem:
 
     `score` is a relevance between 0 and 1. `valid_from` and `valid_until` bound a half-open interval; None means open.
     `change` says how the fact differs between the two times of a comparison. A type of a fact's end is empty if it is
-    unknown.
+    unknown. `is_asked` says of what the memory has that it is of the relation, role or name that the question asks for.
     """
 
     kind: ItemKind
@@ -72,6 +72,7 @@ class ResultItem:
     citations: tuple[Citation, ...] = ()
     subject_type: str = ""
     object_type: str = ""
+    is_asked: bool = False
 
 
 @dataclass(frozen=True, slots=True)

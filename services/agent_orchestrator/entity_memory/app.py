@@ -38,6 +38,26 @@ class EntityMemoryParts:
     note: NoteTurn
 
 
+class _CallersMemory:
+    """Implements `CallersMemory` for whoever the current call is from."""
+
+    def __init__(self, memory: EntityMemory) -> None:
+        self._memory = memory
+
+    async def replaced_by(self, new: NewRelationship) -> Sequence[Relationship]:
+        """See the protocol."""
+        return await self._memory.replaced_by(_caller(), new)
+
+    async def knows(self, name: str) -> bool:
+        """See the protocol."""
+        return await self._memory.knows(_caller(), name)
+
+
+def _caller() -> Owner:
+    call = current_call()
+    return Owner(call.space, call.user)
+
+
 @asynccontextmanager
 async def open_entity_memory(
     settings: EntityMemorySettings,
@@ -55,12 +75,8 @@ async def open_entity_memory(
         EntityMemoryStore(pool), SpaceVectors(recorded, queries, documents), settings.limits()
     )
     writes = MemoryWrites(pool, memory, extractor)
-
-    async def replaced(new: NewRelationship) -> Sequence[Relationship]:
-        call = current_call()
-        return await memory.replaced_by(Owner(call.space, call.user), new)
-
-    note = not_noted if language_model else Notes(local, replaced, settings.limits()).of
+    callers = _CallersMemory(memory)
+    note = not_noted if language_model else Notes(local, callers, settings.limits()).of
     try:
         async with in_background("memory-writes", writes.run):
             yield EntityMemoryParts(EntityMemoryServicer(memory, writes), memory, writes, note)

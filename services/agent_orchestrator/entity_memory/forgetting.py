@@ -21,6 +21,13 @@ _ALL: Final = compile_linear(
     rf"|\b(?:my|your|the) (?:whole |entire )?memor(?:y|ies){_ABOUT_USER}",
     ignore_case=True,
 )
+_REQUEST: Final = compile_linear(
+    r"^\W*(?:(?:please|kindly|ok|okay|yes|now|and|(?:can|could|would|will) you)[ ,]+)*"
+    r"(?:forget|unlearn|stop remembering|don't remember|do not remember|delete|erase|remove|clear|wipe)\b"
+    r"(?: (?:that|about|everything|all|what|anything|whatever|it|this))*"
+    rf"(?: {_KNOWN})?(?: (?:about|of|on|regarding))?",
+    ignore_case=True,
+)
 _FIRST_PERSON: Final = compile_linear(r"\b(?:i|i'm|i've|we|we're|we've|my|our)\b", ignore_case=True)
 _CONFIRMS: Final = compile_linear(r"^\W*(?:yes|i confirm|confirmed)\b", ignore_case=True)
 
@@ -77,6 +84,11 @@ def select(words: str, named: Sequence[Name], around: Sequence[Relationship]) ->
     if len(set(folded)) < len(folded):
         return Selection(ambiguous=tuple(chosen))
     return Selection(entities=tuple(one.id for one in chosen))
+
+
+def subject_to_forget(words: str) -> str:
+    """Returns what a request to forget is about: "I'm vegetarian" of "please forget that I'm vegetarian"."""
+    return _REQUEST.sub("", words.replace("’", "'")).strip(" .!")
 
 
 def means_everything(words: str) -> bool:

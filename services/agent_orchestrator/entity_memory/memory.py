@@ -15,6 +15,7 @@ from services.agent_orchestrator.entity_memory.names import canonical_name, disp
 from services.agent_orchestrator.entity_memory.questions import (
     RelationshipQuestion,
     Scored,
+    about,
     has_role,
     rank,
     read_question,
@@ -171,6 +172,11 @@ class EntityMemory:
                 await _there(rows, entity_id)
             return await rows.relationships(types, entity_id or None, after, limit, as_of)
 
+    async def knows(self, owner: Owner, name: str) -> bool:
+        """Whether the owner has an entity with this name or alias."""
+        async with self.store.reading(owner) as rows:
+            return await rows.find(name, None) is not None
+
     async def replaced_by(self, owner: Owner, new: NewRelationship) -> list[Relationship]:
         """Returns the relationships in whose place one of the user is said."""
         async with self.store.reading(owner) as rows:
@@ -206,8 +212,11 @@ class EntityMemory:
         async with self.store.reading(owner) as rows:
             names = await rows.names(())
             question = read_question(text, names, relationship_type, entity_type)
+            if (question.role or question.is_of_own_project) and (own := await rows.self_id()):
+                question = about(question, await rows.neighbors([own], ()))
             candidates = await _candidates(rows, question)
-            if question.is_past and (ended := await _ended(rows, question)):
+            past = question.is_past or (question.named and not candidates)
+            if past and (ended := await _ended(rows, question)):
                 candidates = ended
         meaning: dict[str, float] = {}
         is_about_more = bool(question.topic and candidates)  # than types and names

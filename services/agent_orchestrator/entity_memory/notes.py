@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
-from typing import Final
+from typing import Final, Protocol
 
 from services.agent_orchestrator.entity_memory.names import folded_name
 from services.agent_orchestrator.entity_memory.records import (
@@ -23,16 +23,24 @@ from services.runtime.text_worker import WorkerFailedError
 _SECONDS: Final = 2.0
 NoteTurn = Callable[[Sequence[str]], Awaitable[str | None]]
 """Takes the user's turns, the last one last; see `Notes.of`."""
-Replaced = Callable[[NewRelationship], Awaitable[Sequence[Relationship]]]
-"""Returns what the caller's memory has in whose place a relationship is said."""
+
+
+class CallersMemory(Protocol):
+    """What the memory of the calling user has."""
+
+    async def replaced_by(self, new: NewRelationship) -> Sequence[Relationship]:
+        """Returns what a relationship is said in place of."""
+
+    async def knows(self, name: str) -> bool:
+        """Whether there is an entity with this name."""
 
 
 class Notes:
     """Reads turns like the queue does, with the local extractor."""
 
-    def __init__(self, extractor: Extractor, replaced: Replaced, limits: Limits) -> None:
+    def __init__(self, extractor: Extractor, memory: CallersMemory, limits: Limits) -> None:
         self._extractor = extractor
-        self._replaced = replaced
+        self._memory = memory
         self._threshold = limits.confidence_threshold
 
     async def of(self, turns: Sequence[str]) -> str | None:
@@ -45,6 +53,7 @@ class Notes:
                 news = await self._extractor.read(turns)
                 added = [one for one in news.relationships if one.confidence >= self._threshold]
                 before = await self._before(added, news.retracted)
+                gone = await self._gone(news.retracted, before)
         except (TimeoutError, WorkerFailedError, BraidError) as error:
             get_logger("entity_memory").warning("turn not read yet", cause=type(error).__name__)
             return None
@@ -55,23 +64,34 @@ class Notes:
                 for one, names in zip(added, before, strict=True)
             )
             parts.append(f"Noted: {'; '.join(said)}.")
-        # What is taken back is every relation to a name: which of them were noted is not known here.
-        gone = dict.fromkeys(
-            YOU.object if one.target.is_user else one.target.name for one in news.retracted
-        )
-        gone = {name: None for name in gone if not any(name in names for names in before)}
         if gone:
             parts.append(f"No longer noted: {', '.join(gone)}.")
         if added:
             parts.append(f"To undo it, say: “forget that {clause(added[0], I)}”.")
         return " ".join(parts)
 
+    async def _gone(
+        self, retracted: Sequence[NewRelationship], before: Sequence[Sequence[str]]
+    ) -> list[str]:
+        """Returns the known names of what is taken back, every relation to each, without those named as before."""
+        names = dict.fromkeys(
+            YOU.object if one.target.is_user else one.target.name for one in retracted
+        )
+        said = {name for names in before for name in names}
+        return [
+            name
+            for name in names
+            if name not in said and (name == YOU.object or await self._memory.knows(name))
+        ]
+
     async def _before(
         self, added: Sequence[NewRelationship], retracted: Sequence[NewRelationship]
     ) -> list[list[str]]:
         """Returns for each relationship the names that it takes the place of, said just now or stored."""
         return [
-            _other_names(one, [*retracted, *await self._replaced(one)]) if one.exclusive else []
+            _other_names(one, [*retracted, *await self._memory.replaced_by(one)])
+            if one.exclusive
+            else []
             for one in added
         ]
 

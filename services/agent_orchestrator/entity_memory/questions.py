@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final, NamedTuple
 
 from rapidfuzz import fuzz, process
@@ -77,6 +77,7 @@ _TYPE_WORDS: Final = (
 )
 # What follows "my": the words of a role, as far as it goes on.
 _OWN: Final = re.compile(r"\b(?:my|our) ((?:[^\W_][\w-]{0,40} ?){1,4})")
+_OWN_PROJECT: Final = re.compile(r"\b(?:my|our) (?:\w{1,40} )?projects?\b")
 _PAST: Final = _words(
     r"before|previously|formerly|former|previous|earlier|used to|back then|in the past|until (?:when|then)"
 )
@@ -225,7 +226,8 @@ class RelationshipQuestion:
     them that name neither a relationship nor a type.
 
     `is_name` is true if the question is only a name: it asks for that entity itself. `role` is what the user asks
-    for as their own ("Who is my boss?"), `is_past` whether they ask for what has ended ("What did I use before?").
+    for as their own ("Who is my boss?"), `is_past` whether they ask for what has ended ("What did I use before?"), and
+    `is_of_own_project` whether they ask for something of what they work on ("What does my project need?").
     """
 
     types: tuple[RelationshipType, ...]
@@ -237,6 +239,7 @@ class RelationshipQuestion:
     words: frozenset[str]
     role: str = ""
     is_past: bool = False
+    is_of_own_project: bool = False
 
     @property
     def asks_for_all(self) -> bool:
@@ -246,11 +249,15 @@ class RelationshipQuestion:
 
 
 class Scored(NamedTuple):
-    """A relationship that answers, the entity that is the answer, and its score."""
+    """A relationship that answers, the entity that is the answer, and its score.
+
+    `is_asked` says that it is of the role, the name, or the relation and topic that the question asks for.
+    """
 
     relationship: Relationship
     answer: str
     score: float
+    is_asked: bool = False
 
 
 def read_question(
@@ -296,6 +303,7 @@ def read_question(
         words=frozenset(_stem(word) for word in rest.split() if word not in _STOP_WORDS),
         role=_role(folded),
         is_past=bool(_PAST.search(folded)),
+        is_of_own_project=bool(_OWN_PROJECT.search(folded)),
     )
 
 
@@ -324,6 +332,23 @@ def rank(
     if question.asks_for_all:
         return sorted(kept, key=_by_type_and_latest)
     return sorted(kept, key=lambda s: (-s.score, s.relationship.id))
+
+
+def about(question: RelationshipQuestion, own: Sequence[Relationship]) -> RelationshipQuestion:
+    """Returns the question about what the user names by a role, or as their project: where their sister lives.
+
+    `own` are the user's relationships. One that asks for who or what that is stays as it is.
+    """
+    meant = [
+        one
+        for one in own
+        if one.source.is_user
+        and (has_role(question, one) or (question.is_of_own_project and one.type is R.WORKS_ON))
+    ]
+    if not meant or not question.types or any(one.type in question.types for one in meant):
+        return question
+    named = frozenset(one.target.id for one in meant)
+    return replace(question, named=named, is_first_person=False, role="", topic=frozenset())
 
 
 def has_role(question: RelationshipQuestion, one: Relationship) -> bool:
@@ -377,7 +402,13 @@ def _score(
         + 0.1 * one.confidence
         + _NEAR_BONUS * _nearness(question.topic or question.words, one.context, answer.name)
     )
-    return Scored(one, answer.name, min(score, 1.0))
+    on_topic = not question.topic or by_words >= TOPIC_BY_WORDS or named > 0
+    is_asked = (
+        question.asks_for_all
+        or has_role(question, one)
+        or (on_topic and (one.type in question.types or (named > 0 and not question.types)))
+    )
+    return Scored(one, answer.name, min(score, 1.0), is_asked)
 
 
 def _type_score(question: RelationshipQuestion, type_: RelationshipType) -> float:

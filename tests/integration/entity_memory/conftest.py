@@ -199,6 +199,11 @@ async def world(
             await pool.close()
 
 
+async def no_messages(_owner: object, _words: str | None) -> int:
+    """There are no conversations with messages to forget."""
+    return 0
+
+
 def run_of(
     user: str = "alice",
     call: str = "call-1",

@@ -88,3 +88,12 @@ async def test_a_backend_says_what_takes_the_place_of_what(world: World) -> None
     assert await known(world) == [("", "Graz", False), ("", "Linz", False)]
     await save("Wien", exclusive=True)
     assert await known(world) == [("", "Wien", False)]
+
+
+async def test_what_a_question_calls_my_is_who_or_what_that_is(world: World) -> None:
+    await said(world, "1", "I work on Sturmvogel.")
+    await said(world, "2", "Sturmvogel needs PostgreSQL and Redis. Albatros needs Kafka.")
+    await said(world, "3", "My sister is Mara. Mara lives in Linz.")
+    assert set(await answers(world, "What does my project need?")) == {"PostgreSQL", "Redis"}
+    assert await answers(world, "Where does my sister live?") == ["Linz"]
+    assert await answers(world, "Who is my sister?") == ["Mara"]

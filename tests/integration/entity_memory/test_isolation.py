@@ -20,7 +20,15 @@ from gateway.rest.http.route_scopes import ScopedRoute
 from services.agent_orchestrator.agent.tools.entity_memory import MemoryTools
 from services.agent_orchestrator.entity_memory.records import Owner
 from services.runtime.context import CallContext, call_scope
-from tests.integration.entity_memory.conftest import ALICE, ANNA, BOB, Metadata, World, run_of
+from tests.integration.entity_memory.conftest import (
+    ALICE,
+    ANNA,
+    BOB,
+    Metadata,
+    World,
+    no_messages,
+    run_of,
+)
 
 # Alice and Anna share a space, Bob has another one.
 USERS: dict[str, tuple[str, Metadata]] = {
@@ -30,7 +38,7 @@ USERS: dict[str, tuple[str, Metadata]] = {
 }
 SECRET = "Project Nightingale"
 METHODS = [method.name for method in pb.DESCRIPTOR.services_by_name["EntityMemoryService"].methods]
-TOOLS = sorted(MemoryTools.toolset(MemoryTools(None, None)).tools)  # type: ignore[arg-type]
+TOOLS = sorted(MemoryTools.toolset(MemoryTools(None, None, no_messages)).tools)  # type: ignore[arg-type]
 ROUTES = sorted(
     (verb, route.path)
     for route in contract_router().routes
@@ -160,7 +168,7 @@ async def by_rpc(world: World, step: Step, known: Known) -> bytes:
 async def by_tool(world: World, step: Step, known: Known) -> bytes:
     """The answer of an agent tool in the caller's run, after its queued writes are saved."""
     space = USERS[step.caller][0]
-    tools = MemoryTools(world.parts.memory, world.parts.writes)
+    tools = MemoryTools(world.parts.memory, world.parts.writes, no_messages)
     context = run_of(step.caller, call=str(uuid.uuid4()), space=space, said=step.name)
     arguments: dict[str, dict[str, Any]] = {
         "save_entity": {"name": step.name, "type": "project"},

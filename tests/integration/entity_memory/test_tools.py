@@ -12,7 +12,7 @@ from services.agent_orchestrator.agent.results import ToolResult
 from services.agent_orchestrator.agent.tools.entity_memory import NOTHING_KNOWN, SAVED, MemoryTools
 from services.agent_orchestrator.entity_memory.records import Owner
 from services.runtime.context import CallContext, call_scope
-from tests.integration.entity_memory.conftest import ALICE, ANNA, World, run_of
+from tests.integration.entity_memory.conftest import ALICE, ANNA, World, no_messages, run_of
 
 
 @pytest.fixture
@@ -20,7 +20,7 @@ def tools(world: World) -> Iterator[MemoryTools]:
     """The memory tools, within the scope of an agent call."""
     scopes = frozenset({"read", "write"})
     with call_scope(CallContext("request", "Ask", "acme", "alice", scopes)):
-        yield MemoryTools(world.parts.memory, world.parts.writes)
+        yield MemoryTools(world.parts.memory, world.parts.writes, no_messages)
 
 
 def result_of(answer: Any) -> ToolResult:

@@ -192,6 +192,15 @@ class ConversationStore:
             )
         return [FoundMessage(str(row["id"]), row["title"], _message(row)) for row in rows]
 
+    async def forget(self, owner: Owner, words: str | None) -> int:
+        """Lets searches find the user's messages with all of these words no more, or none of all their messages.
+
+        Returns how many of them the user wrote.
+        """
+        async with self._pool.transaction() as session:
+            query = self._queries["forget_messages"]
+            return int(await session.value(query, owner.space, owner.user, words) or 0)
+
     async def acquire(
         self,
         owner: Owner,

@@ -6,7 +6,11 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from services.agent_orchestrator.agent.planner import computed_answers, statement_selection
+from services.agent_orchestrator.agent.planner import (
+    computed_answers,
+    memory_answers,
+    statement_selection,
+)
 from services.agent_orchestrator.agent.planner.comparisons import sides_left_out
 from services.agent_orchestrator.agent.planner.computed import HISTORY
 from services.agent_orchestrator.agent.planner.date_format import reference
@@ -21,6 +25,7 @@ from services.agent_orchestrator.agent.planner.reading import Reading
 from services.agent_orchestrator.agent.planner.replies import (
     ACKNOWLEDGED,
     GREETING,
+    asks_about_conversations,
     asks_to_forget,
     declares,
     reply_to,
@@ -58,6 +63,7 @@ _GRAPH_TOOLS: Final = (
     "get_snapshot",
     "get_entity_history",
 )
+_DOCUMENT_TOOLS: Final = ("comprehensive_search", "hybrid_search", "vector_search")
 _TIMED: Final = frozenset({"get_snapshot", "diff_graph"})
 _MAX_CHANGES: Final = 10
 # Logits by which the text as given must be answered better than what it was completed to: a text that asks less is
@@ -254,13 +260,15 @@ async def _add_forgotten(
     return bool(asked)
 
 
-async def _add_records(draft: Draft, part: AnsweredPart, found: Found, _reading: Reading) -> bool:
+async def _add_records(draft: Draft, part: AnsweredPart, found: Found, reading: Reading) -> bool:
     """Adds findings and records of the user's memory unchanged, and the number of records if it leaves some out."""
+    chosen = await memory_answers.select(part.question, found.others, reading)
     lines = [
         f"{item.text}{draft.mark(next(iter(item.citations), None), item)}"
-        for item in found.others[:_MAX_CHANGES]
+        for item in chosen[:_MAX_CHANGES]
     ]
-    total = sum(one.total_count for one in part.results if one.tool == "query_graph")
+    is_listed = len(chosen) == len(found.others)
+    total = sum(one.total_count for one in part.results if one.tool == "query_graph" and is_listed)
     if lines and total > len(lines):
         lines.append(f"These are {len(lines)} of {total}. `braid memory list` shows all.")
     return draft.add_lines("", lines)
@@ -342,9 +350,9 @@ def _documents_were_searched(part: AnsweredPart) -> bool:
 
 
 def _nothing(part: AnsweredPart, found: Found) -> str:
-    if _asked(part, "search_conversations"):
+    if _asked(part, "search_conversations") and asks_about_conversations(part.question.text):
         return "Nothing about this was said in a conversation that is kept."
-    if _asked(part, "query_graph"):
+    if _asked(part, "query_graph") and not _asked(part, *_DOCUMENT_TOOLS):
         return "Nothing is remembered about you on this yet."
     said = _CANNOT_COMPUTE.get(goal_of(part.question), NOTHING_ANSWERS)
     if declares(part.question.text):

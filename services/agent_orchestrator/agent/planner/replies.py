@@ -12,6 +12,7 @@ GREETING: Final = (
     "Hello. Ask me about your documents and what is known about people, teams and things."
 )
 NOTED: Final = "Noted."
+KEPT: Final = "I keep that in mind: ask me about it whenever you like."
 ACKNOWLEDGED: Final = "All right. Ask me when you want to know something."
 WELCOME: Final = "You are welcome."
 GOODBYE: Final = "Goodbye."
@@ -28,9 +29,18 @@ _DECLARES: Final = compile_linear(
 _ASKS: Final = compile_linear(
     r"^\W*(?:(?:and|so|please|now|ok|well)[ ,]+)*(?:who|whom|whose|what|which|when|where|why|how|is|are|was|were|do"
     r"|does|did|has|have|had|can|could|will|would|should|list|show|tell|give|find|name|describe|explain|summari[sz]e|compare"
-    r"|search|look|count|i (?:need|want|don't)|let me|remind|according)\b",
+    r"|search|look|count|i (?:need|want|don't (?:know|understand|remember|see|find|get))|let me|remind|according)\b",
     ignore_case=True,
 )
+_FIRST_PERSON: Final = compile_linear(
+    r"^\W*(?:(?:and|so|well|actually|by the way|btw)[ ,]+)*(?:i|i'm|i've|i'd|we|we're|we've|my|our)\b",
+    ignore_case=True,
+)
+_INSTRUCTS: Final = compile_linear(
+    r"^\W*(?:please[ ,]+)?(?:always|never|from now on|remember|keep in mind|note that|for the record)\b",
+    ignore_case=True,
+)
+_LONGEST_STATEMENT: Final = 2_000
 _THANKS: Final = compile_linear(
     r"\b(?:thanks?|thank you|thx|ty|cheers|appreciate[ds]?)\b", ignore_case=True
 )
@@ -104,6 +114,36 @@ def asked_of_conversations(text: str) -> AskedOfConversations:
 def names_what_to_forget(text: str) -> bool:
     """Whether a request to forget says what: not "forget it", which only ends a subject."""
     return asks_to_forget(text) and not _FORGET_IT.match(text.replace("’", "'"))
+
+
+def asks(text: str) -> bool:
+    """Whether a text asks, by its mark or its first word."""
+    plain = text.replace("’", "'")
+    return "?" in plain or bool(_ASKS.match(plain))
+
+
+def may_state(text: str) -> bool:
+    """Whether a text may state something for the memory: it asks nothing, and is about the user or a whole sentence."""
+    plain = text.replace("’", "'").strip()
+    return (
+        len(plain) <= _LONGEST_STATEMENT
+        and not asks(plain)
+        and not asks_to_forget(plain)
+        and (plain.endswith((".", "!")) or bool(_FIRST_PERSON.match(plain)))
+    )
+
+
+def instructs(text: str) -> bool:
+    """Whether a text says how the user wants it from now on: "always answer in metric units"."""
+    return not asks(text) and bool(_INSTRUCTS.match(text.replace("’", "'")))
+
+
+def keeps_in_mind(text: str) -> bool:
+    """Whether a text tells something about the user, or how they want it: "I'm vegetarian", "always use metric"."""
+    plain = text.replace("’", "'")
+    if asks(plain) or is_small_talk(plain) or asks_to_forget(plain):
+        return False
+    return bool(_FIRST_PERSON.match(plain)) or instructs(plain)
 
 
 def declares(text: str) -> bool:

@@ -68,6 +68,8 @@ _SUBSTITUTES: Final[dict[str, tuple[str, ...]]] = {
 }
 # Messages that an answer quotes at most.
 _MESSAGES: Final = 3
+# Messages that are read for the one that answers.
+_READ_MESSAGES: Final = 10
 _NO_TIME: Final = frozenset({"hybrid_search", "vector_search"})
 
 
@@ -124,14 +126,24 @@ def _nothing(_question: Question) -> list[ToolCall]:
 
 
 def _memory(question: Question) -> list[ToolCall]:
+    """What is remembered of the user, and what they said: that is more than the memory understood."""
     remembered = ToolCall("query_graph", {"query": question.text})
     if not replies.asks_about_conversations(question.text):
-        return [remembered]
+        return [remembered, _said(question.text, "user", _READ_MESSAGES)]
     asked = replies.asked_of_conversations(question.text)
     author = "assistant" if asked.of_assistant else "user"
-    arguments = {"query": asked.topic or question.text, "author": author, "limit": _MESSAGES}
-    said = ToolCall("search_conversations", arguments)
+    said = _said(asked.topic or question.text, author, _MESSAGES)
     return [said] if asked.of_assistant else [remembered, said]
+
+
+def _said(query: str, author: str, limit: int) -> ToolCall:
+    arguments = {"query": query, "author": author, "limit": limit}
+    return ToolCall("search_conversations", arguments)
+
+
+def memory_calls(question: Question) -> list[ToolCall]:
+    """Returns the calls for what is remembered of the user, for a question that documents do not answer."""
+    return _memory(question)
 
 
 def _forget(question: Question) -> list[ToolCall]:

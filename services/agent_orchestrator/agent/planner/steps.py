@@ -16,6 +16,7 @@ from services.agent_orchestrator.agent.planner.answers import (
     AnsweredPart,
     better_readings,
     compose,
+    is_answered,
     is_clearly_answered,
     nothing_to_look_up,
 )
@@ -29,10 +30,18 @@ from services.agent_orchestrator.agent.planner.history_paging import PAGE
 from services.agent_orchestrator.agent.planner.question import Clock, Question
 from services.agent_orchestrator.agent.planner.question_goals import goal_of
 from services.agent_orchestrator.agent.planner.reading import Reading
-from services.agent_orchestrator.agent.planner.replies import ACKNOWLEDGED, NOTED
+from services.agent_orchestrator.agent.planner.replies import (
+    ACKNOWLEDGED,
+    KEPT,
+    NOTED,
+    instructs,
+    keeps_in_mind,
+    may_state,
+)
 from services.agent_orchestrator.agent.planner.routing import (
     HISTORY,
     ToolCall,
+    memory_calls,
     offered_call,
     route,
 )
@@ -40,6 +49,7 @@ from services.agent_orchestrator.agent.planner.tool_choice import ChooseTool
 from services.agent_orchestrator.agent.planner.two_hop_questions import bridge
 from services.agent_orchestrator.agent.results import MAX_ITEMS, ResultItem, ToolResult
 from services.agent_orchestrator.entity_memory.notes import NoteTurn, not_noted
+from services.runtime.patterns import compile_linear
 
 _DOCUMENT_TOOLS: Final = frozenset({"comprehensive_search", "hybrid_search", "vector_search"})
 _RECORDS: Final = frozenset({"query_graph", "search_conversations", "search_findings", "forget"})
@@ -52,6 +62,8 @@ _ASK: Final = "ask"
 _ASK_ON: Final = "on"
 _CALL_ID: Final = re.compile(r"part-\d{1,9}-(\w{1,100})-(\d{1,9})-\d{1,9}")
 _MAX_QUERY: Final = 4_000
+_OURS: Final = compile_linear(r"\b(?:we|us|our|ours)\b", ignore_case=True)
+_OWN: Final = compile_linear(r"\b(?:i|me|my|mine|we|us|our|ours)\b", ignore_case=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,12 +125,43 @@ async def _reply_to_statement(
     talk: Conversation, questions: Sequence[Question], context: PlannerContext
 ) -> str:
     """Returns the reply to what a message states: what the memory takes from it, if that is known in time."""
-    if not context.is_remembered or not any(is_statement(one.text) for one in questions):
+    is_stated = keeps_in_mind(talk.question)
+    if not context.is_remembered:
         return ACKNOWLEDGED
+    kept = KEPT if is_stated else ACKNOWLEDGED
+    if not any(is_statement(one.text) for one in questions):
+        return kept
     noted = await context.note([*(turn.question for turn in talk.turns), talk.question])
     if noted is None:
         return NOTED
-    return noted or ACKNOWLEDGED
+    return noted or kept
+
+
+async def _reply_to_what_is_stated(talk: Conversation, context: PlannerContext) -> str:
+    """Returns what the memory takes from a message that asks nothing; "" if that is nothing.
+
+    That decides what a statement is: however it is worded, it is not looked up in the documents.
+    """
+    if not context.is_remembered or not may_state(talk.question):
+        return ""
+    noted = await context.note([*(turn.question for turn in talk.turns), talk.question])
+    return noted or (KEPT if instructs(talk.question) else "")
+
+
+async def _first_step(
+    talk: Conversation, questions: Sequence[Question], tools: Sequence[str], context: PlannerContext
+) -> Step:
+    """Returns the first calls, or the reply to what asks nothing."""
+    stated = await _reply_to_what_is_stated(talk, context)
+    if stated:
+        return Step(text=_introduced(stated, talk))
+    calls = _first_calls(questions, tools)
+    if calls:
+        return Step(tuple(calls))
+    noted = await _reply_to_statement(talk, questions, context)
+    if noted == KEPT:
+        return Step(text=_introduced(noted, talk))
+    return _answer(nothing_to_look_up(questions, introduce=not talk.is_introduced, noted=noted))
 
 
 async def next_step(talk: Conversation, tools: Sequence[str], context: PlannerContext) -> Step:
@@ -132,11 +175,7 @@ async def next_step(talk: Conversation, tools: Sequence[str], context: PlannerCo
         )
     questions = context.understood[talk.question]
     if not talk.steps:
-        calls = _first_calls(questions, tools)
-        if calls:
-            return Step(tuple(calls))
-        noted = await _reply_to_statement(talk, questions, context)
-        return _answer(nothing_to_look_up(questions, introduce=not talk.is_introduced, noted=noted))
+        return await _first_step(talk, questions, tools, context)
     reading = context.reading
     parts = [
         await _part(question, number, talk, reading) for number, question in enumerate(questions)
@@ -152,6 +191,10 @@ async def next_step(talk: Conversation, tools: Sequence[str], context: PlannerCo
         left_out=parts_left_out(talk.question),
     )
     return _answer(draft)
+
+
+def _introduced(reply: str, talk: Conversation) -> str:
+    return reply if talk.is_introduced else f"{reply}\n\n{INTRODUCTION}"
 
 
 async def _later_calls(
@@ -209,6 +252,8 @@ async def _further_calls(
             wanted = route(question)
         elif await _needs_documents(part, asked, reading):
             wanted = [ToolCall("comprehensive_search", {"query": question.text})]
+        elif await _needs_memory(part, asked, reading):
+            wanted = memory_calls(question)
         else:
             continue
         offered = [offered_call(call, question, tools) for call in wanted]
@@ -249,11 +294,23 @@ def _further_pages(parts: Sequence[AnsweredPart], step: int) -> list[PlannedCall
 
 async def _needs_documents(part: AnsweredPart, asked: set[str], reading: Reading) -> bool:
     """Whether a part was asked of a tool other than documents or records, without an answer."""
-    if asked & _DOCUMENT_TOOLS or (asked and asked <= _RECORDS):
+    if asked & _DOCUMENT_TOOLS:
         return False
+    if asked and asked <= _RECORDS:
+        # Whom "we" means is not known: what the user did not say may stand in a document.
+        ours = _OURS.search(part.question.text) is not None and "query_graph" in asked
+        return ours and not await is_answered(part, reading)
     if await is_clearly_answered(part, reading):
         return False
     return bool(asked) or bool(route(part.question))
+
+
+async def _needs_memory(part: AnsweredPart, asked: set[str], reading: Reading) -> bool:
+    """Whether the documents do not answer what the user asks about themselves."""
+    if "query_graph" in asked or not asked & _DOCUMENT_TOOLS:
+        return False
+    is_own = _OWN.search(part.question.text) is not None
+    return is_own and not await is_answered(part, reading)
 
 
 def _call(call: ToolCall, call_id: str) -> PlannedCall:

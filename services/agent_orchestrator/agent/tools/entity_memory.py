@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import uuid
+from collections.abc import Awaitable, Callable
 from typing import Annotated, Final, Literal
 
 from pydantic import AfterValidator, Field, StringConstraints
@@ -10,6 +11,7 @@ from pydantic_ai import FunctionToolset, ModelRetry, RunContext, ToolReturn
 
 from services.agent_orchestrator.agent.dependencies import AgentDependencies
 from services.agent_orchestrator.agent.results import Citation, ResultItem, ToolResult
+from services.agent_orchestrator.agent.runs.event_log import Owner as ConversationOwner
 from services.agent_orchestrator.agent.tools.saving import Names, reason_not_to_save
 from services.agent_orchestrator.agent.tools.tool_result import is_refusal, respond, retry_for
 from services.agent_orchestrator.entity_memory.domain import EntityType, RelationshipType
@@ -17,6 +19,7 @@ from services.agent_orchestrator.entity_memory.forgetting import (
     Forgotten,
     is_confirmed,
     means_everything,
+    subject_to_forget,
 )
 from services.agent_orchestrator.entity_memory.memory import EntityMemory
 from services.agent_orchestrator.entity_memory.names import has_control_characters
@@ -55,12 +58,19 @@ The user's own memory holds the people, projects, tools, concepts and organizati
   plans or questions.
 - When the user asks to forget or delete something about them, call forget, and tell them what it says.
 """
+NO_LONGER_FOUND: Final = (
+    "What you wrote about it stays in its conversations and is no longer found (messages: {count})."
+)
 CONFIRM: Final = (
     "This erases everything that is remembered about you, and cannot be undone. "
     "To confirm, say: “Yes, forget everything.”"
 )
 # What a reply names of what was forgotten.
 MAX_NAMED: Final = 10
+
+
+ForgetMessages = Callable[[ConversationOwner, str | None], Awaitable[int]]
+"""Lets searches find the messages with some words no more, or all messages; returns how many the user wrote."""
 
 
 def _clean(value: str) -> str:
@@ -95,9 +105,12 @@ Relation = Literal[
 class MemoryTools:
     """The agent's tools for a user's memory."""
 
-    def __init__(self, memory: EntityMemory, writes: MemoryWrites) -> None:
+    def __init__(
+        self, memory: EntityMemory, writes: MemoryWrites, forget_messages: ForgetMessages
+    ) -> None:
         self._memory = memory
         self._writes = writes
+        self._forget_messages = forget_messages
 
     def toolset(self) -> FunctionToolset[AgentDependencies]:
         """Returns the toolset with all of them."""
@@ -243,17 +256,24 @@ class MemoryTools:
             gone = await self._memory.forget(owner, what)
             if gone == Forgotten((), (), ()) and means_everything(what):
                 return await self._forget_everything(deps, owner)
+            subject = subject_to_forget(what)
+            messages = 0
+            if subject and not gone.ambiguous:
+                messages = await self._forget_messages(_user(deps), subject)
         except BraidError as error:
             return _memory_unavailable(deps, "forget", error)
-        return respond(deps, _forgotten(deps, gone))
+        return respond(deps, _forgotten(deps, gone, messages))
 
     async def _forget_everything(self, deps: AgentDependencies, owner: Owner) -> ToolReturn[str]:
         """Erases all that is known about the user, once they have confirmed it."""
         if not is_confirmed(deps.question):
             return respond(deps, ToolResult("forget", "no_match", deps.space, message=CONFIRM))
         receipt, _ = await self._memory.erase(owner)
+        messages = await self._forget_messages(_user(deps), None)
         counted = f"{receipt.entities} names and {receipt.relationships} relationships"
         message = f"Everything that was remembered about you is erased: {counted}."
+        if messages:
+            message += f" {NO_LONGER_FOUND.format(count=messages)}"
         return respond(deps, ToolResult("forget", "ok", deps.space, message=message))
 
     async def _names(self, deps: AgentDependencies, end: NamedEnd) -> Names:
@@ -281,6 +301,10 @@ class MemoryTools:
 
 def _owner(deps: AgentDependencies) -> Owner:
     return Owner(deps.space, deps.user_id or "")
+
+
+def _user(deps: AgentDependencies) -> ConversationOwner:
+    return ConversationOwner(deps.space, deps.user_id or "")
 
 
 def _seen(deps: AgentDependencies) -> Provenance:
@@ -326,21 +350,24 @@ def _item(one: Scored) -> ResultItem:
         relation=found.type,
         object="you" if found.target.is_user else found.target.name,
         citations=(said,),
+        is_asked=one.is_asked,
     )
 
 
-def _forgotten(deps: AgentDependencies, gone: Forgotten) -> ToolResult:
+def _forgotten(deps: AgentDependencies, gone: Forgotten, messages: int) -> ToolResult:
     if gone.ambiguous:
         named = ", ".join(f"{one.name} ({one.type})" for one in gone.ambiguous)
         message = f"Several are named so: {named}. Which one is to be forgotten? Say its type too."
         return ToolResult("forget", "no_match", deps.space, message=message)
     statements = [_item(Scored(one, "", 1.0)).text.rstrip(".") for one in gone.relationships]
     said = [*(one.name for one in gone.entities), *(f"“{text}”" for text in statements)]
-    if not said:
-        return ToolResult("forget", "no_match", deps.space, message=NOTHING_KNOWN)
     more = f", and {len(said) - MAX_NAMED} more" if len(said) > MAX_NAMED else ""
-    message = f"Forgotten: {', '.join(said[:MAX_NAMED])}{more}."
-    return ToolResult("forget", "ok", deps.space, total_count=len(said), message=message)
+    parts = [f"Forgotten: {', '.join(said[:MAX_NAMED])}{more}."] if said else []
+    parts += [NO_LONGER_FOUND.format(count=messages)] if messages else []
+    if not parts:
+        return ToolResult("forget", "no_match", deps.space, message=NOTHING_KNOWN)
+    total = len(said) + messages
+    return ToolResult("forget", "ok", deps.space, total_count=total, message=" ".join(parts))
 
 
 def _said(deps: AgentDependencies, tool: str, limit: Outcome | None) -> ToolReturn[str]:

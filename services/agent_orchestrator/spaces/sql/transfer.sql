@@ -24,8 +24,8 @@ where not exists (select from conversation c where c.space = $1 and c.id = given
 
 -- name: import_messages
 -- Stores exported messages, except those that exist.
-insert into conversation_message (conversation_id, number, role, text, citations, model, ending, create_time)
-select m.conversation_id, m.number, m.role, m.text, m.citations, m.model, m.ending, m.create_time
+insert into conversation_message (conversation_id, number, role, text, citations, model, ending, create_time, forgotten)
+select m.conversation_id, m.number, m.role, m.text, m.citations, m.model, m.ending, m.create_time, coalesce(m.forgotten, false)
 from unnest($1::text[]) r cross join lateral jsonb_populate_record(null::conversation_message, r::jsonb) m
 on conflict do nothing
 

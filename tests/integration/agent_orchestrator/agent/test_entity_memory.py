@@ -39,7 +39,7 @@ async def test_a_statement_is_found_by_the_next_question(agent: Agent, answers: 
     where = await conversation(agent)
     await say(agent, USE, where)
     asked = await say(agent, QUESTION, where)
-    assert tools(asked) == {"query_graph"}
+    assert tools(asked) == {"query_graph", "search_conversations"}
     assert "You use Grafana." in asked.done.answer
     [source] = asked.of("citation")
     assert source.quote == USE
@@ -53,7 +53,7 @@ async def test_statements_are_shared_between_a_users_conversations_but_not_betwe
     stranger = await say(agent, QUESTION, await conversation(agent, BOB), BOB)
     assert "Grafana" in elsewhere.done.answer
     assert "Grafana" not in stranger.done.answer
-    assert tools(stranger) == {"query_graph"}
+    assert tools(stranger) == {"query_graph", "search_conversations"}
 
 
 async def test_a_question_about_colleagues_is_answered_from_memory(
@@ -62,7 +62,7 @@ async def test_a_question_about_colleagues_is_answered_from_memory(
     where = await conversation(agent)
     await say(agent, "I work with Sarah and Tariq.", where)
     asked = await say(agent, "Who do I work with?", where)
-    assert tools(asked) == {"query_graph"}
+    assert tools(asked) == {"query_graph", "search_conversations"}
     assert {"You work with Sarah.", "You work with Tariq."} <= {
         line.split(" [")[0].lstrip("- ") for line in asked.done.answer.splitlines()
     }
@@ -75,7 +75,7 @@ async def test_what_is_known_about_a_user_is_listed_with_the_sentences_that_say_
     await say(agent, USE, where)
     await say(agent, "I work with Sarah.", where)
     asked = await say(agent, "What do you know about me?", where)
-    assert tools(asked) == {"query_graph"}
+    assert tools(asked) == {"query_graph", "search_conversations"}
     assert "You work with Sarah." in asked.done.answer
     assert "You use Grafana." in asked.done.answer
     assert {source.quote for source in asked.of("citation")} == {USE, "I work with Sarah."}
@@ -250,3 +250,55 @@ async def test_a_run_whose_answer_is_kept_is_cancelled_with_the_scope_write_alon
         await agent.stub.CancelRun(agent_pb2.CancelRunRequest(run_id=kept.run_id), metadata=READER)
     assert refused.value.code() is grpc.StatusCode.PERMISSION_DENIED
     await agent.stub.CancelRun(agent_pb2.CancelRunRequest(run_id=unkept.run_id), metadata=READER)
+
+
+async def test_what_the_memory_does_not_understand_is_quoted_from_the_users_own_messages(
+    agent: Agent, answers: World
+) -> None:
+    where = await conversation(agent)
+    told = await say(agent, "I'm vegetarian.", where)
+    assert "I keep that in mind" in told.done.answer
+    asked = await say(agent, "Am I vegetarian?", await conversation(agent))
+    assert "you wrote: “I'm vegetarian.”" in asked.done.answer
+    other = await say(agent, "When is my birthday?", where)
+    assert "Nothing is remembered about you on this yet." in other.done.answer
+    stranger = await say(agent, "Am I vegetarian?", await conversation(agent, BOB), BOB)
+    assert "Nothing is remembered about you on this yet." in stranger.done.answer
+
+
+async def test_a_message_that_is_to_be_forgotten_is_not_quoted_any_more(
+    agent: Agent, answers: World
+) -> None:
+    where, theirs = await conversation(agent), await conversation(agent, BOB)
+    await say(agent, "I'm vegetarian.", where)
+    await say(agent, "I'm vegetarian.", theirs, BOB)
+    gone = await say(agent, "Please forget that I'm vegetarian.", where)
+    assert "is no longer found (messages: 1)" in gone.done.answer
+    asked = await say(agent, "Am I vegetarian?", where)
+    assert "Nothing is remembered about you on this yet." in asked.done.answer
+    assert "vegetarian" in (await say(agent, "Am I vegetarian?", theirs, BOB)).done.answer
+    kept = await agent.stub.GetConversation(
+        agent_pb2.GetConversationRequest(conversation_id=where), metadata=ALICE
+    )
+    assert "I'm vegetarian." in [message.text for message in kept.messages]
+
+
+async def test_what_took_the_place_of_something_is_told_with_what_was_before(
+    agent: Agent, answers: World
+) -> None:
+    where = await conversation(agent)
+    await say(agent, "My boss is Ana.", where)
+    told = await say(agent, "My boss is Bob now.", where)
+    assert "Noted: your boss is Bob (before: Ana)." in told.done.answer
+    assert "Your boss is Bob." in (await say(agent, "Who is my boss?", where)).done.answer
+    past = await say(agent, "Who was my boss before?", where)
+    assert "Your boss was Ana until" in past.done.answer
+
+
+async def test_a_statement_about_something_else_than_the_user_is_noted_too(
+    agent: Agent, answers: World
+) -> None:
+    where = await conversation(agent)
+    told = await say(agent, "Sturmvogel needs PostgreSQL and Redis.", where)
+    assert tools(told) == set()
+    assert "Noted: Sturmvogel depends on PostgreSQL" in told.done.answer

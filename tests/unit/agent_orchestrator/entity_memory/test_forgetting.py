@@ -13,6 +13,7 @@ from services.agent_orchestrator.entity_memory.forgetting import (
     means_everything,
     named_in,
     select,
+    subject_to_forget,
 )
 from services.agent_orchestrator.entity_memory.matching import Name
 from services.agent_orchestrator.entity_memory.names import canonical_name
@@ -119,3 +120,18 @@ def test_everything_is_confirmed_by_the_users_own_yes() -> None:
     assert is_confirmed("Yes, forget everything.")
     assert not is_confirmed("Forget everything about me.")
     assert not is_confirmed("He said yes. Forget everything.")
+
+
+@pytest.mark.parametrize(
+    ("request_", "subject"),
+    [
+        ("Please forget that I'm vegetarian.", "I'm vegetarian"),
+        ("forget I use Emacs", "I use Emacs"),
+        ("Delete what you know about Docker", "Docker"),
+        ("Can you erase everything about the old office?", "the old office?"),
+        ("Forget everything about me.", "me"),
+        ("forget it", ""),
+    ],
+)
+def test_a_request_to_forget_is_about_what_stands_after_it(request_: str, subject: str) -> None:
+    assert subject_to_forget(request_) == subject

@@ -47,9 +47,20 @@ class Failing:
         raise AssertionError
 
 
-async def nothing(_new: NewRelationship) -> Sequence[Relationship]:
-    """The memory has nothing in whose place something could be said."""
-    return []
+class Stored:
+    """A memory with some relationships, and with the names that were said in them."""
+
+    def __init__(self, *relationships: Relationship, known: bool = True) -> None:
+        self._relationships = relationships
+        self._known = known
+
+    async def replaced_by(self, new: NewRelationship) -> Sequence[Relationship]:
+        """All of them, if the new one is of a role."""
+        return self._relationships if new.role else []
+
+    async def knows(self, _name: str) -> bool:
+        """Whether names are known."""
+        return self._known
 
 
 def stored(role: str, name: str) -> Relationship:
@@ -100,21 +111,23 @@ def stored(role: str, name: str) -> Relationship:
     ],
 )
 async def test_a_note_says_what_changes_in_the_users_memory(turns: list[str], note: str) -> None:
-    assert await Notes(Here(), nothing, Limits()).of(turns) == note
+    assert await Notes(Here(), Stored(), Limits()).of(turns) == note
 
 
 async def test_a_note_says_what_an_earlier_conversation_has_in_its_place() -> None:
-    async def replaced(new: NewRelationship) -> Sequence[Relationship]:
-        return [stored("supervisor", "Ana"), stored("boss", "Bob")] if new.role == "boss" else []
-
-    note = await Notes(Here(), replaced, Limits()).of(["My boss is Bob."])
+    memory = Stored(stored("supervisor", "Ana"), stored("boss", "Bob"))
+    note = await Notes(Here(), memory, Limits()).of(["My boss is Bob."])
     assert note is not None
     assert note.startswith("Noted: your boss is Bob (before: Ana).")
 
 
+async def test_what_was_never_noted_is_not_said_to_be_noted_no_longer() -> None:
+    assert await Notes(Here(), Stored(known=False), Limits()).of(["I don't use Docker."]) == ""
+
+
 async def test_what_is_not_certain_enough_to_be_saved_is_not_noted() -> None:
     assert (
-        await Notes(Here(), nothing, Limits(confidence_threshold=1.1)).of(["I use DuckDB."]) == ""
+        await Notes(Here(), Stored(), Limits(confidence_threshold=1.1)).of(["I use DuckDB."]) == ""
     )
 
 
@@ -123,4 +136,4 @@ async def test_nothing_is_said_of_a_turn_that_is_not_read_in_time(
     error: Exception | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("services.agent_orchestrator.entity_memory.notes._SECONDS", 0.01)
-    assert await Notes(Failing(error), nothing, Limits()).of(["I use DuckDB."]) is None
+    assert await Notes(Failing(error), Stored(), Limits()).of(["I use DuckDB."]) is None

@@ -30,6 +30,19 @@ returning number
 -- Deletes conversation $1 of user $3 in space $2, with its messages and runs.
 delete from conversation where id = $1 and space = $2 and user_name = $3 returning id
 
+-- name: forget_messages
+-- Marks the messages of user $2 in space $1 that have all words of $3, or all messages if it is null; returns how many the user wrote,
+-- without those that ask to forget.
+with gone as (
+  update conversation_message m set forgotten = true
+  from conversation c
+  where c.id = m.conversation_id and c.space = $1 and c.user_name = $2 and not m.forgotten
+    and ($3::text is null or (numnode(plainto_tsquery('english', $3)) > 0
+      and coalesce(m.words, to_tsvector('english', left(m.text, 100000))) @@ plainto_tsquery('english', $3)))
+  returning m.role, m.text
+)
+select count(*) filter (where role = 'user' and text !~* '^\W*(please[ ,]+)?(forget|delete|erase|remove)\y') from gone
+
 -- name: get_conversation
 -- Conversation $1 of user $3 in space $2.
 select id, title, create_time, update_time, message_count, summary, summarized_through
@@ -82,6 +95,6 @@ cross join asked
 cross join lateral (
   select count(*) as found from unnest(asked.words) as w (word) where w.word = any (said.words)
 ) matched
-where c.space = $1 and c.user_name = $2 and ($4::text is null or m.role = $4) and matched.found > 0
+where c.space = $1 and c.user_name = $2 and ($4::text is null or m.role = $4) and matched.found > 0 and not m.forgotten
 order by matched.found desc, m.create_time desc, m.conversation_id, m.number desc
 limit $5

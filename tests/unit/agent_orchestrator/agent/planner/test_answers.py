@@ -438,7 +438,8 @@ async def test_of_many_records_of_the_memory_the_answer_says_how_many_it_leaves_
     reading: Reading,
 ) -> None:
     records = [
-        ResultItem("memory", f"You use Tool {number}.", 1.0 - number / 100) for number in range(10)
+        ResultItem("memory", f"You use Tool {number}.", 1.0 - number / 100, is_asked=True)
+        for number in range(10)
     ]
     known = tool_result("query_graph", *records, total_count=23)
     draft = await answer(reading, "What do you know about me?", known, names=())

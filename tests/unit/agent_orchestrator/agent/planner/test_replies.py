@@ -14,9 +14,12 @@ from services.agent_orchestrator.agent.planner.replies import (
     NOTED,
     WELCOME,
     asked_of_conversations,
+    asks,
     asks_about_conversations,
     asks_nothing,
     declares,
+    keeps_in_mind,
+    may_state,
     reply_to,
 )
 
@@ -118,3 +121,52 @@ def test_questions_about_earlier_conversations_have_a_topic(
 )
 def test_what_others_said_is_looked_up_in_documents(text: str) -> None:
     assert not asks_about_conversations(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Sturmvogel needs PostgreSQL and Redis.",
+        "My sister Mara lives in Linz",
+        "I don't use Docker.",
+        "I'm vegetarian",
+        "We switched from Kafka to NATS!",
+    ],
+)
+def test_a_sentence_that_asks_nothing_may_state_something(text: str) -> None:
+    assert may_state(text)
+    assert not asks(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Who owns the Ledger Service",
+        "Sturmvogel needs PostgreSQL?",
+        "I don't know who owns the Ledger Service.",
+        "ledger service owner",
+        "List all services.",
+        "Forget that I use Docker.",
+        "My log. " * 1000,
+    ],
+)
+def test_what_asks_or_only_names_something_states_nothing(text: str) -> None:
+    assert not may_state(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "kept"),
+    [
+        ("I'm vegetarian.", True),
+        ("My birthday is on 4 May.", True),
+        ("Always answer in metric units.", True),
+        ("Please remember that the gate code is 4411.", True),
+        ("Hello there", False),
+        ("The gate code is 4411.", False),
+        ("Is my birthday on 4 May?", False),
+        ("Thanks!", False),
+        ("I'm fine", False),
+    ],
+)
+def test_what_is_about_the_user_or_how_they_want_it_is_kept_in_mind(text: str, kept: bool) -> None:
+    assert keeps_in_mind(text) == kept
