@@ -78,6 +78,7 @@ FRAMES = _frames(
         Frame(U, "into", target="known tool", confidence=IMPLIED),
     ),
     ("live reside", Frame(L, "in", target="place", source="organized")),
+    ("move relocate", Frame(L, "to", event=True, target="place")),
     ("move relocate", Frame(L, "to", event=True, target="known place", source="organized")),
     ("live", Frame(U, "in", target="tool")),
     ("live sit reside", Frame(U, "on", target="tool")),

@@ -327,6 +327,8 @@ SELF_GROUPS = word_set(
     scheduler queue queues cache search auth authentication login logs logging tracing billing payments
     analytics reporting client mobile_app desktop firmware work cloud network school class family_nas homelab
     home-lab nas process everything crawler scraper exporter importer gateway worker workers prototype mvp
+    ward clinic hospital practice surgery band choir orchestra parish church club association restaurant cafe
+    bakery hotel farm museum faculty institute household
     library homepage portfolio store storefront webshop checkout compiler parser engine simulation simulations
     """
 )

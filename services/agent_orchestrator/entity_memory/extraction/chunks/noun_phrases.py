@@ -127,7 +127,9 @@ class NounPhrases:
         ):
             return False
         if word in ADVERBS:
-            return not words and not noun.names and word != "not"
+            # "my best friend", "our only database"
+            describes = bool(noun.possessor) and not noun.head
+            return (not words or describes) and not noun.names and word != "not"
         kinds = self._scan.kinds(place)
         if not kinds:
             return True

@@ -123,7 +123,8 @@ class Forms:
             "pair": _R.WORKS_WITH,
             "know": _R.KNOWS,
             "meet": _R.KNOWS,
-        }.get(main.lemma)
+            "live": _R.KNOWS,
+        }.get(main.lemma, _R.WORKS_WITH if together and main.progressive else None)
         if kind is None or (kind is _R.WORKS_WITH and main.past and not main.perfect):
             return
         first = USER if any(subject.is_self for subject in subjects) else subjects[0]

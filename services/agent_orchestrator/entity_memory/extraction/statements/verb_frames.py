@@ -121,7 +121,14 @@ class VerbFrames:
             stranded = clause.link is Link.RELATIVE and clause.stranded == frame.marker
             if stranded and clause.antecedent is not None and not candidates:
                 candidates = self._references.resolve(clause.antecedent, clause)
-        return [one for one in candidates if fills(frame, one, self._types)]
+        # A name among those of people is a person's, whatever else it could be: "two boys, Luca and Dario".
+        people = any(self._types.is_person(one) for one in candidates)
+        tools = people and frame.target in {"tool", "thing"}
+        return [
+            one
+            for one in candidates
+            if fills(frame, one, self._types) and not (tools and not self._types.is_tool(one))
+        ]
 
     def _related(
         self, predication: Predication, frame: Frame, target: Referent
@@ -210,6 +217,9 @@ class VerbFrames:
         person = subject.is_self or self._types.is_person(subject)
         if frame.type in {*_PERSONAL, _R.WORKS_ON}:
             return subject.is_self or self._types.accepts("person", subject)
+        if frame.type is _R.LIVES_IN and frame.marker == "to":
+            # A company moves to a tool as well, a person of whom nothing else is said to a place.
+            return subject.is_self and any(noun.pronoun == "i" for noun in clause.subject)
         match frame.source:
             case "self":
                 return subject.is_self
