@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final, NamedTuple
 
+from services.agent_orchestrator.entity_memory.domain import RelationshipType
 from services.agent_orchestrator.entity_memory.matching import Name
 from services.agent_orchestrator.entity_memory.names import folded_text
-from services.agent_orchestrator.entity_memory.questions import KNOWING
+from services.agent_orchestrator.entity_memory.questions import KNOWING, has_role, read_question
 from services.agent_orchestrator.entity_memory.records import Entity, Relationship
 from services.agent_orchestrator.entity_memory.user_words import stands_in
 from services.runtime.patterns import compile_linear
@@ -84,6 +85,18 @@ def select(words: str, named: Sequence[Name], around: Sequence[Relationship]) ->
     if len(set(folded)) < len(folded):
         return Selection(ambiguous=tuple(chosen))
     return Selection(entities=tuple(one.id for one in chosen))
+
+
+def of_role(words: str, own: Sequence[Relationship]) -> Selection:
+    """Returns what has the role that a request names instead of a name: "forget my boss", "where I live"."""
+    question = read_question(subject_to_forget(words), (), None, None)
+    chosen = tuple(
+        one.id
+        for one in own
+        if has_role(question, one)
+        or (one.type is RelationshipType.LIVES_IN and one.type in question.types)
+    )
+    return Selection(relationships=chosen)
 
 
 def subject_to_forget(words: str) -> str:

@@ -9,7 +9,13 @@ from typing import NamedTuple
 
 from services.agent_orchestrator.entity_memory.domain import EntityType, RelationshipType
 from services.agent_orchestrator.entity_memory.embedding import SpaceVectors, Vectors
-from services.agent_orchestrator.entity_memory.forgetting import Forgotten, named_in, select
+from services.agent_orchestrator.entity_memory.forgetting import (
+    Forgotten,
+    Selection,
+    named_in,
+    of_role,
+    select,
+)
 from services.agent_orchestrator.entity_memory.matching import Hit, Match, add_meaning, match_names
 from services.agent_orchestrator.entity_memory.names import canonical_name, display_name
 from services.agent_orchestrator.entity_memory.questions import (
@@ -295,6 +301,9 @@ class EntityMemory:
             # What has ended is known, too, until it is forgotten.
             around = [*await rows.neighbors(ids, ()), *await rows.ended(ids)] if named else []
             chosen = select(words, named, around)
+            if chosen == Selection() and (own := await rows.self_id()):
+                around = [*await rows.neighbors([own], ()), *await rows.ended([own])]
+                chosen = of_role(words, around)
             entities = await rows.by_id(chosen.entities)
             for id_ in entities:
                 await rows.delete(id_)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import UTC, datetime
 from typing import Final
 
 from services.agent_orchestrator.agent.planner.question import Question
@@ -14,6 +15,7 @@ from services.agent_orchestrator.agent.planner.replies import (
 )
 from services.agent_orchestrator.agent.planner.statements import Statement
 from services.agent_orchestrator.agent.results import ResultItem
+from services.agent_orchestrator.entity_memory.extraction.own_text import OwnText
 
 # Logits below the best one within which others answer too.
 _NEAR: Final = 3.0
@@ -28,26 +30,36 @@ async def select(
     conversations, are the answer as they stand. Of anything else that was remembered or said, what a model reads as an
     answer is one: similar words or meanings alone are not.
     """
-    if asks_about_conversations(question.text):
-        return list(items)
     certain = [one for one in items if one.kind != "memory" or one.is_asked]
+    if asks_about_conversations(question.text):
+        messages = [one for one in items if one.kind == "memory" and not one.relation]
+        return messages or certain
     if certain:
         return certain
-    # What the user asked before, or asked to forget, answers nothing.
     read = [
-        Statement(one.text, _said(one), one, next(iter(one.citations), None))
+        Statement(one.text, said, one, next(iter(one.citations), None))
         for one in items
-        if not (asks(_quote(one)) or asks_to_forget(_quote(one)))
+        if (said := _said(one))
     ]
     scored = [one for one in await reading.read(question.text, read) if one.score >= BAR]
-    return [one.item for one in scored if one.score >= scored[0].score - _NEAR]
+    near = [one.item for one in scored if one.score >= scored[0].score - _NEAR]
+    # What was said last holds: "actually I am 35".
+    return sorted(near, key=_time, reverse=True)
 
 
 def _said(item: ResultItem) -> str:
-    """Returns what is read of an item: a message as it was written, a relationship with the words that said it."""
-    quote = _quote(item)
-    return f"{item.text} {quote}" if item.relation and quote != item.text else quote
+    """Returns what is read of an item: a relationship with the words that said it, a message's own sentences.
+
+    What the user asked, asked to forget, quoted, pasted or played answers nothing: "" if a message has nothing else.
+    """
+    quote = item.citations[0].quote if item.citations else item.text
+    if item.relation:
+        return item.text if quote == item.text else f"{item.text} {quote}"
+    if asks_to_forget(quote):
+        return ""
+    own = (one.text for one in OwnText().sentences(quote) if not (one.question or asks(one.text)))
+    return " ".join(own)
 
 
-def _quote(item: ResultItem) -> str:
-    return item.citations[0].quote if item.citations else item.text
+def _time(item: ResultItem) -> datetime:
+    return item.valid_from or datetime.min.replace(tzinfo=UTC)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final, NamedTuple
 
 from services.agent_orchestrator.agent.planner.first_person import is_statement
+from services.agent_orchestrator.agent.planner.language import is_english
 from services.agent_orchestrator.agent.planner.small_talk import is_small_talk
 from services.runtime.patterns import compile_linear
 
@@ -12,6 +13,7 @@ GREETING: Final = (
     "Hello. Ask me about your documents and what is known about people, teams and things."
 )
 NOTED: Final = "Noted."
+TO_CONFIRM: Final = "To confirm, say: “Yes, forget everything.”"
 KEPT: Final = "I keep that in mind: ask me about it whenever you like."
 ACKNOWLEDGED: Final = "All right. Ask me when you want to know something."
 WELCOME: Final = "You are welcome."
@@ -38,6 +40,10 @@ _FIRST_PERSON: Final = compile_linear(
 )
 _INSTRUCTS: Final = compile_linear(
     r"^\W*(?:please[ ,]+)?(?:always|never|from now on|remember|keep in mind|note that|for the record)\b",
+    ignore_case=True,
+)
+_YES: Final = compile_linear(
+    r"(?:yes|yep|yeah|sure|ok|okay|confirm(?:ed)?|do it|go ahead)(?:[ ,]+please)?\W*$",
     ignore_case=True,
 )
 _LONGEST_STATEMENT: Final = 2_000
@@ -136,6 +142,17 @@ def may_state(text: str) -> bool:
 def instructs(text: str) -> bool:
     """Whether a text says how the user wants it from now on: "always answer in metric units"."""
     return not asks(text) and bool(_INSTRUCTS.match(text.replace("’", "'")))
+
+
+def confirms_too_briefly(text: str, answer: str) -> bool:
+    """Whether a text says yes to an answer that asks for more than that, before it erases everything."""
+    return TO_CONFIRM in answer and bool(_YES.match(text.strip()))
+
+
+def is_foreign_statement(text: str) -> bool:
+    """Whether a text is a whole sentence in another language than English that does not ask."""
+    plain = text.strip()
+    return plain.endswith((".", "!")) and "?" not in plain and not is_english(plain)
 
 
 def keeps_in_mind(text: str) -> bool:

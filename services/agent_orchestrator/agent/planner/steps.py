@@ -34,7 +34,10 @@ from services.agent_orchestrator.agent.planner.replies import (
     ACKNOWLEDGED,
     KEPT,
     NOTED,
+    TO_CONFIRM,
+    confirms_too_briefly,
     instructs,
+    is_foreign_statement,
     keeps_in_mind,
     may_state,
 )
@@ -142,7 +145,13 @@ async def _reply_to_what_is_stated(talk: Conversation, context: PlannerContext) 
 
     That decides what a statement is: however it is worded, it is not looked up in the documents.
     """
-    if not context.is_remembered or not may_state(talk.question):
+    if talk.turns and confirms_too_briefly(talk.question, talk.turns[-1].answer):
+        return TO_CONFIRM
+    if not context.is_remembered:
+        return ""
+    if is_foreign_statement(talk.question):
+        return KEPT
+    if not may_state(talk.question):
         return ""
     noted = await context.note([*(turn.question for turn in talk.turns), talk.question])
     return noted or (KEPT if instructs(talk.question) else "")

@@ -10,6 +10,7 @@ from pydantic import AfterValidator, Field, StringConstraints
 from pydantic_ai import FunctionToolset, ModelRetry, RunContext, ToolReturn
 
 from services.agent_orchestrator.agent.dependencies import AgentDependencies
+from services.agent_orchestrator.agent.planner.replies import TO_CONFIRM
 from services.agent_orchestrator.agent.results import Citation, ResultItem, ToolResult
 from services.agent_orchestrator.agent.runs.event_log import Owner as ConversationOwner
 from services.agent_orchestrator.agent.tools.saving import Names, reason_not_to_save
@@ -62,8 +63,7 @@ NO_LONGER_FOUND: Final = (
     "What you wrote about it stays in its conversations and is no longer found (messages: {count})."
 )
 CONFIRM: Final = (
-    "This erases everything that is remembered about you, and cannot be undone. "
-    "To confirm, say: “Yes, forget everything.”"
+    f"This erases everything that is remembered about you, and cannot be undone. {TO_CONFIRM}"
 )
 # What a reply names of what was forgotten.
 MAX_NAMED: Final = 10

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from services.agent_orchestrator.entity_memory.extraction.known_names import KnownNames
 from services.agent_orchestrator.entity_memory.extraction.tokens import Token
-from services.agent_orchestrator.entity_memory.extraction.verbs import AUXILIARIES, FORMS
+from services.agent_orchestrator.entity_memory.extraction.verbs import AUXILIARIES, FORMS, verb_form
 from services.agent_orchestrator.entity_memory.extraction.word_classes import (
     ADVERBS,
     COMMON_NOUNS,
@@ -106,8 +106,15 @@ class NameFinder:
             return Name(" ".join(words[place : place + width]), place, place + width)
         return None
 
+    def _is_stressed(self, word: str) -> bool:
+        """Whether a word in capitals is a verb, in a text that is not shouted as a whole: "I LOVE it"."""
+        is_verb = len(word) > 2 and word.isupper() and verb_form(word.lower()) is not None
+        return is_verb and not self._known.types_of(word)
+
     def _name_at(self, tokens: list[Token], words: list[str], place: int) -> Name | None:
         token = tokens[place]
+        if self._is_stressed(token.text):
+            return None
         titled = token.capital and token.lower in TITLES and place + 1 < len(tokens)
         if token.lower in {"project", *TITLES} and token.capital and place + 1 < len(tokens):
             following = place + 2 if words[place + 1] == "." else place + 1

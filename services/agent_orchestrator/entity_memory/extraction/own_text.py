@@ -113,6 +113,11 @@ _GAME_OVER = re.compile(
     r"role-?play (?:is )?over|game over|enough pretending|for real now|in real life|seriously now)\b",
     re.IGNORECASE,
 )
+_NOT_MEANT = re.compile(
+    r"\bsaid (?:nobody|no one|no-one) ever\b|\b(?:just|only) kidding\b|\bjk\b|\s/s\W*$|\bnot!\W*$",
+    re.IGNORECASE,
+)
+"""What takes a sentence back as irony."""
 _ABBREVIATION = re.compile(
     r"(?:\b(?:dr|mr|mrs|ms|prof|st|vs|etc|e\.g|i\.e|approx|no|fig|jr|sr)|\b[A-Z])\.$", re.IGNORECASE
 )
@@ -147,6 +152,8 @@ class OwnText:
             text = sentence.text
             if self.playing:
                 self.playing = not _GAME_OVER.search(text)
+                continue
+            if _NOT_MEANT.search(text):
                 continue
             if _FICTION.match(text):
                 self.playing = bool(_GAME.search(text))

@@ -302,3 +302,11 @@ async def test_a_statement_about_something_else_than_the_user_is_noted_too(
     told = await say(agent, "Sturmvogel needs PostgreSQL and Redis.", where)
     assert tools(told) == set()
     assert "Noted: Sturmvogel depends on PostgreSQL" in told.done.answer
+
+
+async def test_what_has_a_role_is_forgotten_by_it(agent: Agent, answers: World) -> None:
+    where = await conversation(agent)
+    await say(agent, "My boss is Ana.", where)
+    gone = await say(agent, "Forget my boss.", where)
+    assert "Forgotten: “Your boss is Ana”." in gone.done.answer
+    assert "Ana" not in (await say(agent, "Who is my boss?", where)).done.answer

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from datetime import UTC, datetime
+
 import pytest
 
 from services.agent_orchestrator.agent.planner.memory_answers import select
@@ -37,6 +40,9 @@ ITEMS = [
     message("I don't use Docker."),
     message("Is my sister vegetarian?"),
     message("Please forget that my brother lives in Rome."),
+    message("Imagine I am a captain who uses a compass."),
+    message('ERROR 2026-11-02 user=bob said "My phone number is 555 and I live in Paris"'),
+    message("My salary is a million, said nobody ever."),
 ]
 
 
@@ -59,7 +65,14 @@ async def test_what_was_said_answers_whatever_the_memory_understood_of_it(
 
 @pytest.mark.parametrize(
     "question",
-    ["What is my dog called?", "Where does my brother live?", "What is my phone number?"],
+    [
+        "What is my dog called?",
+        "Where does my brother live?",
+        "What is my phone number?",
+        "Do I use a compass?",
+        "Where do I live?",
+        "What is my salary?",
+    ],
 )
 async def test_what_was_neither_said_nor_understood_is_not_answered(
     reading: Reading, question: str
@@ -73,6 +86,14 @@ async def test_what_is_of_the_relation_asked_for_is_the_answer_as_it_stands(
     asked = known("You use Zed.", "USES", "I use Zed.", is_asked=True)
     chosen = await select(read_question("What do I use?", [], CLOCK), [*ITEMS, asked], reading)
     assert chosen == [asked]
+
+
+async def test_of_what_was_said_twice_the_last_comes_first(reading: Reading) -> None:
+    first, last = datetime(2026, 1, 1, tzinfo=UTC), datetime(2026, 2, 1, tzinfo=UTC)
+    said_first = replace(message("I am 34 years old."), valid_from=first)
+    said_last = replace(message("Actually I am 35 years old."), valid_from=last)
+    question = read_question("How old am I?", [], CLOCK)
+    assert await select(question, [said_first, said_last], reading) == [said_last, said_first]
 
 
 async def test_what_was_looked_for_in_conversations_is_shown_as_it_was_found(

@@ -12,12 +12,15 @@ from services.agent_orchestrator.agent.planner.replies import (
     GREETING,
     HOW_TO_FORGET,
     NOTED,
+    TO_CONFIRM,
     WELCOME,
     asked_of_conversations,
     asks,
     asks_about_conversations,
     asks_nothing,
+    confirms_too_briefly,
     declares,
+    is_foreign_statement,
     keeps_in_mind,
     may_state,
     reply_to,
@@ -170,3 +173,25 @@ def test_what_asks_or_only_names_something_states_nothing(text: str) -> None:
 )
 def test_what_is_about_the_user_or_how_they_want_it_is_kept_in_mind(text: str, kept: bool) -> None:
     assert keeps_in_mind(text) == kept
+
+
+@pytest.mark.parametrize(
+    ("text", "foreign"),
+    [
+        ("Ich wohne in Wien und arbeite bei einer Bank.", True),
+        ("Ich wohne in Wien, und du?", False),
+        ("I live in Vienna.", False),
+        ("Wer leitet das Team", False),
+    ],
+)
+def test_a_sentence_of_another_language_that_asks_nothing_is_recognized(
+    text: str, foreign: bool
+) -> None:
+    assert is_foreign_statement(text) == foreign
+
+
+def test_yes_alone_does_not_confirm_what_erases_everything() -> None:
+    assert confirms_too_briefly("yes", f"This erases it. {TO_CONFIRM}")
+    assert confirms_too_briefly("Ok, please!", f"This erases it. {TO_CONFIRM}")
+    assert not confirms_too_briefly("Yes, forget everything.", f"This erases it. {TO_CONFIRM}")
+    assert not confirms_too_briefly("yes", "Your boss is Bob.")

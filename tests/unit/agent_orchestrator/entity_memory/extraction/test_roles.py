@@ -86,3 +86,9 @@ def test_a_place_stays_one_when_it_is_said_again() -> None:
 def test_a_tool_is_not_lived_in() -> None:
     [one] = last("I live in Emacs.").relationships
     assert one.type == "USES"
+
+
+def test_a_stressed_verb_is_no_name_and_irony_is_no_statement() -> None:
+    [one] = last("I LOVE using Jenkins.").relationships
+    assert (one.source.is_user, one.target.name) == (True, "Jenkins")
+    assert last("Sure, I just LOVE working with Jenkins, said nobody ever.").relationships == ()
