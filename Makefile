@@ -62,11 +62,11 @@ contracts: setup ## lint the contracts and compare them with the released ones
 release: setup ## take the contracts as they are as the released ones (with a new version only)
 	@cd protos && ../$(BIN)/buf build -o released.binpb
 
-generate: setup ## generate protos/gen from the contracts
+generate: setup ## generate protos/gen and docs/reference from the contracts
 	@PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python protos/generate.py
 
-checkgenerate: generate ## fail when protos/gen is not what the contracts generate
-	@git diff --exit-code --stat -- protos/gen && test -z "$$(git status --porcelain -- protos/gen)"
+checkgenerate: generate ## fail when protos/gen or docs/reference is not what the contracts generate
+	@git diff --exit-code --stat -- protos/gen docs/reference && test -z "$$(git status --porcelain -- protos/gen docs/reference)"
 
 bench: setup ## measure speed, cost or faults: make bench NAME=startup [DATA=<folder>]
 	@$(BIN)/python -m tests.benchmarks $(NAME) $(if $(DATA),--data $(DATA)) $(if $(MODE),--mode $(MODE))

@@ -1,4 +1,4 @@
-"""Generates `protos/gen` from the contracts: messages, gRPC stubs and their types. Run by `make generate`."""
+"""Generates `protos/gen` and `docs/reference` from the contracts. Run by `make generate`."""
 
 from __future__ import annotations
 
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).parent
 OUTPUT = ROOT / "gen"
+REFERENCE = ROOT.parent / "docs" / "reference"
 PACKAGES = ("braid", "buf")
 DESCRIPTORS = "descriptors.binpb"
 _FIELDS = (DescriptorProto.FIELD_FIELD_NUMBER, "field")
@@ -111,6 +112,18 @@ def write_client(output: Path) -> None:
     subprocess.run(command, env=os.environ | {"PYTHONPATH": paths}, check=True)  # noqa: S603 - our own file
 
 
+def write_reference(output: Path) -> None:
+    """Writes `docs/reference`; a process of its own imports the new messages."""
+    paths = os.pathsep.join((str(output), str(ROOT / "clients" / "python")))
+    command = [
+        sys.executable,
+        str(ROOT / "generate_reference.py"),
+        str(output / COMMENTS),
+        str(REFERENCE),
+    ]
+    subprocess.run(command, env=os.environ | {"PYTHONPATH": paths}, check=True)  # noqa: S603 - our own file
+
+
 def main() -> int:
     """Replaces `protos/gen`, which stays as it is when a contract does not compile; returns the exit code."""
     with tempfile.TemporaryDirectory(dir=ROOT, prefix=".gen-") as name:
@@ -124,6 +137,7 @@ def main() -> int:
             drop_empty_stubs(made)
             mark_as_typed(made)
             write_client(made)
+            write_reference(made)
             shutil.rmtree(OUTPUT, ignore_errors=True)
             made.rename(OUTPUT)
     return code

@@ -27,6 +27,7 @@ SAMPLE = Path(deploy.local.__file__).parent / "sample"
 OTHER_KEY = "a-key-of-another-space"
 HOSTILE_KEY = "a-key-of-the-space-that-takes-anything"
 TUTORIAL_KEY = "a-key-of-the-space-of-the-tutorial"
+LEARNER_KEY = "a-key-of-the-space-of-the-tutorial-of-the-command-line"
 TYPESCRIPT_KEY = "a-key-of-the-space-of-the-typescript-tutorial"
 MCP_KEY = "a-key-of-the-space-of-an-assistant"
 ROLES_KEY = "a-key-of-the-space-of-corrected-facts"
@@ -71,6 +72,19 @@ class System:
         """An HTTP client; without a key its space is `local`."""
         headers = {"Authorization": f"Bearer {key}"} if key else {}
         return httpx2.Client(base_url=self.url, headers=headers, timeout=90)
+
+    def shell(self, code: str, folder: Path, key: str) -> subprocess.CompletedProcess[str]:
+        """Runs a block of commands in a folder as a user would, with `braid` on the path."""
+        braid = f'braid() {{ "{sys.executable}" -m gateway.cli "$@"; }}'
+        return subprocess.run(
+            ["bash", "-euc", f"{braid}\n{code}"],
+            cwd=folder,
+            env=self._environment(key),
+            capture_output=True,
+            text=True,
+            timeout=240,
+            check=False,
+        )
 
     def braid(self, *arguments: str, key: str = "") -> subprocess.CompletedProcess[str]:
         """Runs the `braid` command as a user would; without a key its space is `local`."""
@@ -122,6 +136,7 @@ def write_keys(data: Path) -> None:
             ("tutorial", TUTORIAL_KEY),
             ("typescript", TYPESCRIPT_KEY),
             ("assistant", MCP_KEY),
+            ("learner", LEARNER_KEY),
             ("roles", ROLES_KEY),
         )
     ]
