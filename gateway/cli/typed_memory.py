@@ -15,6 +15,7 @@ from gateway.cli.graph_output import show_cursor, show_indented
 from gateway.cli.options import AsJson, Cursor, Limit, show
 from gateway.cli.output import QUIET, show_pairs
 from gateway.cli.terminal_escape import line, styled
+from gateway.cli.times import moment
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -194,6 +195,34 @@ def unrelate(
 
 
 @memories.command()
+def update(  # noqa: PLR0917 - as above
+    context: typer.Context,
+    memory_id: MemoryId,
+    content: Annotated[str | None, typer.Argument(help="Its text. Default: unchanged.")] = None,
+    kind: Annotated[str | None, typer.Option("--type", help="Its type.")] = None,
+    title: Annotated[str | None, typer.Option(help="Its title.")] = None,
+    tag: Annotated[
+        list[str] | None, typer.Option(help="A tag in place of those it has; repeatable.")
+    ] = None,
+    importance: Annotated[float | None, typer.Option(help="Its importance, 0 to 1.")] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Change a memory; what it said before is its past. Another text has another id."""
+    session: Session = context.obj
+    given = {
+        "content": content,
+        "type": kind,
+        "title": title,
+        "tags": tag,
+        "importance": importance,
+    }
+    body = {name: value for name, value in given.items() if value is not None}
+    with session.api(changes=True) as api:
+        answer = api.patch(f"/api/memories/{segment(memory_id)}", body)
+    show(session, answer, _show_memory, as_json)
+
+
+@memories.command()
 def delete(context: typer.Context, memory_id: MemoryId, as_json: AsJson = False) -> None:
     """Remove a memory and its relations."""
     session: Session = context.obj
@@ -298,6 +327,9 @@ def _show_memory(out: Console, one: Json) -> None:
     _show_head(out, one, Text())
     parts = [", ".join(one["tags"]), f"session {one['session_id']}" if one["session_id"] else ""]
     show_indented(out, " · ".join(filter(None, (one["id"], *parts))))
+    for past in one.get("past", ()):
+        before = f"until {moment(past['replaced_at'])}: {past['content']}"
+        show_indented(out, line(before[:_SHOWN_CHARACTERS]))
     for relation in one.get("relations", ()):
         _show_relation(out, relation)
     for relation in one.get("incoming_relations", ()):

@@ -1542,10 +1542,54 @@ class Calls(Connection):
             for one in page.memories:
                 yield one
 
+    async def update_memory(
+        self,
+        memory_id: str,
+        *,
+        type: str | None = None,
+        title: str | None = None,
+        content: str | None = None,
+        tags: Iterable[str] = (),
+        clear_tags: bool = False,
+        importance: float | None = None,
+        metadata: Mapping[str, Any] | None = None,
+        timeout: float | None = None,
+    ) -> agent_memories_pb2.UpdateMemoryResponse:
+        """Changes a memory; what is not given stays. Another text or type makes it a memory with another id,
+        which takes over its relations, and what it said before is its past; searches find only what it says
+        now. NOT_FOUND if the memory does not exist, WRONG_STATE for another text or type in a session that
+        is closed.
+
+        Args:
+            memory_id: Its id.
+            type: Its type, one of the space's, letter case ignored. Default: unchanged.
+            title: Its title, up to 1,000 characters. Default: unchanged.
+            content: Its text, 1–32,768 characters that are not all white space. Default: unchanged.
+            tags: Its tags, at most 32 distinct ones of 1–100 characters. Default: unchanged.
+            clear_tags: Removes its tags, if none are given.
+            importance: Its importance, 0–1. Default: unchanged.
+            metadata: Further metadata in place of all that it has, at most 64 KiB as a message.
+                Default: unchanged.
+        """
+        request = agent_memories_pb2.UpdateMemoryRequest(
+            memory_id=memory_id,
+            type=type,
+            title=title,
+            content=content,
+            tags=list(tags),
+            clear_tags=clear_tags,
+            importance=importance,
+            metadata=struct(metadata),
+        )
+        answer: agent_memories_pb2.UpdateMemoryResponse = await self._call(
+            "agent", agent_memories_pb2_grpc.MemoryServiceStub, "UpdateMemory", request, timeout
+        )
+        return answer
+
     async def delete_memory(
         self, memory_id: str, *, timeout: float | None = None
     ) -> agent_memories_pb2.DeleteMemoryResponse:
-        """Removes a memory and its relations. NOT_FOUND if the memory does not exist.
+        """Removes a memory with its relations and its past. NOT_FOUND if the memory does not exist.
 
         Args:
             memory_id: Its id.

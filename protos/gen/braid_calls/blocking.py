@@ -59,6 +59,7 @@ class BlockingCalls(Blocking):
     erase_memory = call(Calls.erase_memory)
     create_memory = call(Calls.create_memory)
     get_memory = call(Calls.get_memory)
+    update_memory = call(Calls.update_memory)
     delete_memory = call(Calls.delete_memory)
     relate_memory = call(Calls.relate_memory)
     unrelate_memory = call(Calls.unrelate_memory)

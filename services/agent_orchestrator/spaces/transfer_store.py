@@ -30,6 +30,7 @@ _TABLES: dict[str, tuple[str, tuple[str, ...]]] = {
     MESSAGES: ("conversation_message", ()),
     "memory_types": ("memory_type", ()),
     "memories": ("memory", ()),
+    "past_memories": ("past_memory", ()),
     "closed_sessions": ("closed_session", ()),
     "memory_co_access": ("memory_co_access", ()),
     "removed_memory_relations": ("removed_memory_relation", ()),

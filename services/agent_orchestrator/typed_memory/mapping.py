@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
+from typing import Any
 
 from google.protobuf.json_format import MessageToDict
 from google.protobuf.struct_pb2 import Struct
 
 from braid.agent.v1 import memories_pb2
 from braid.graph.v1 import relations_pb2
+from services.agent_orchestrator.typed_memory.changes import Change
 from services.agent_orchestrator.typed_memory.domain import (
     DEFAULT_IMPORTANCE,
     DEFAULT_TYPE,
@@ -18,6 +21,7 @@ from services.agent_orchestrator.typed_memory.domain import (
 from services.agent_orchestrator.typed_memory.inference import Inferred
 from services.agent_orchestrator.typed_memory.memories import Relation, RelationInput
 from services.agent_orchestrator.typed_memory.search import Found, Hit
+from services.agent_orchestrator.typed_memory.store import PastMemory
 from services.runtime.errors import FieldError, InvalidFieldError
 from services.runtime.times import to_timestamp
 
@@ -36,6 +40,35 @@ def new_memory(request: memories_pb2.CreateMemoryRequest) -> NewMemory:
         importance=request.importance if request.HasField("importance") else DEFAULT_IMPORTANCE,
         session_id=request.session_id,
         metadata=MessageToDict(request.metadata),
+    )
+
+
+def change(request: memories_pb2.UpdateMemoryRequest) -> Change:
+    """Maps what is to change of a memory. Raises InvalidFieldError for too much metadata."""
+    if request.metadata.ByteSize() > _MAX_METADATA_BYTES:
+        raise InvalidFieldError(FieldError("metadata", "must be at most 64 KiB"))
+    given: dict[str, Any] = {
+        name: getattr(request, name)
+        for name in ("title", "content", "importance")
+        if request.HasField(name)
+    }
+    if request.HasField("type"):
+        given["type"] = request.type.upper()
+    if request.tags or request.clear_tags:
+        given["tags"] = tuple(request.tags)
+    if request.HasField("metadata"):
+        given["metadata"] = MessageToDict(request.metadata)
+    return lambda memory: replace(memory, **given)
+
+
+def past(one: PastMemory) -> memories_pb2.PastMemory:
+    """Maps what a memory said before."""
+    return memories_pb2.PastMemory(
+        type=one.type,
+        title=one.title,
+        content=one.content,
+        create_time=to_timestamp(one.create_time),
+        replace_time=to_timestamp(one.replace_time),
     )
 
 

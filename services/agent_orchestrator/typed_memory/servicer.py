@@ -11,6 +11,7 @@ from braid.agent.v1 import memories_pb2, memories_pb2_grpc
 from services.agent_orchestrator.clients.relations import GraphRelations
 from services.agent_orchestrator.jobs.records import job_message
 from services.agent_orchestrator.typed_memory import mapping
+from services.agent_orchestrator.typed_memory.changes import Changes
 from services.agent_orchestrator.typed_memory.domain import Owner
 from services.agent_orchestrator.typed_memory.inference import (
     DEFAULT_EXAMINED,
@@ -63,6 +64,7 @@ class MemoryServicer(memories_pb2_grpc.MemoryServiceServicer):
         """`names_spaces` is true if calls to the tiers carry a space; otherwise all memories would share one space."""
         self._store = store
         self._memories = memories
+        self._changes = Changes(store, memories)
         self._search = search
         self._sessions = sessions
         self._inference = inference
@@ -102,6 +104,21 @@ class MemoryServicer(memories_pb2_grpc.MemoryServiceServicer):
             relations=[mapping.relation(one) for one in found.outgoing],
             incoming_relations=[mapping.relation(one) for one in found.incoming],
             relations_truncated=found.truncated,
+            past=map(mapping.past, await self._store.past(owner, id_)),
+        )
+
+    async def UpdateMemory(
+        self, request: memories_pb2.UpdateMemoryRequest, _context: Context
+    ) -> memories_pb2.UpdateMemoryResponse:
+        """See the contract."""
+        owner = self._owner()
+        changed = await self._changes.apply(
+            owner, request.memory_id.lower(), mapping.change(request)
+        )
+        if not changed.memory.in_graph:
+            await self._complete_later(owner)
+        return memories_pb2.UpdateMemoryResponse(
+            memory=mapping.memory(changed.memory), past=map(mapping.past, changed.past)
         )
 
     async def ListMemories(

@@ -49,6 +49,16 @@ class RelationName(NamedTuple):
     type: str
 
 
+class PastMemory(NamedTuple):
+    """What a memory said until it was changed."""
+
+    type: str
+    title: str
+    content: str
+    create_time: datetime
+    replace_time: datetime
+
+
 class MemoryStore:
     """Memories of every user. Each method sees only its owner's."""
 
@@ -160,6 +170,30 @@ class MemoryStore:
     async def unready(self, owner: Owner, seconds: float) -> list[Memory]:
         """Returns memories whose storing or deletion was interrupted more than `seconds` ago."""
         return [_memory(row) for row in await self._fetch("unready_memories", *owner, seconds)]
+
+    async def change(self, owner: Owner, memory: Memory, given: NewMemory) -> Memory | None:
+        """Changes everything of a memory but its text and type; None if it does not exist."""
+        columns = (
+            given.title,
+            list(given.tags),
+            given.importance,
+            json.dumps(given.metadata),
+            given.session_id,
+        )
+        async with self._pool.session() as session:
+            row = await session.row(
+                self._queries["change_memory"], *owner, uuid.UUID(memory.id), *columns
+            )
+        return None if row is None else _memory(row)
+
+    async def keep_past(self, owner: Owner, memory: Memory, id_: str) -> None:
+        """Keeps what a memory says, with its past, as the past of the memory with this id."""
+        await self._execute("keep_past", *owner, uuid.UUID(memory.id), uuid.UUID(id_))
+
+    async def past(self, owner: Owner, id_: str) -> list[PastMemory]:
+        """Returns what a memory said before, oldest first."""
+        rows = await self._fetch("past_of_memory", *owner, uuid.UUID(id_))
+        return [PastMemory(*row.values()) for row in rows]
 
     async def last_of_session(self, owner: Owner, session_id: str) -> str | None:
         """Returns the session's last memory."""

@@ -132,7 +132,9 @@ async def fill_memories(world: World, caller: Metadata) -> None:
     await world.memories.PutMemoryTypes(types, metadata=caller, timeout=20)
     for text in ("The pump leaks.", "The valve was replaced."):
         memory = memories_pb2.CreateMemoryRequest(content=text, type="NOTE", session_id="s")
-        await world.memories.CreateMemory(memory, metadata=caller, timeout=20)
+        made = await world.memories.CreateMemory(memory, metadata=caller, timeout=20)
+    changed = memories_pb2.UpdateMemoryRequest(memory_id=made.memory.id, content=f"{text} Today.")
+    await world.memories.UpdateMemory(changed, metadata=caller, timeout=20)
     search = memories_pb2.SearchMemoriesRequest(query="pump valve", limit=5)
     await world.memories.SearchMemories(search, metadata=caller, timeout=20)
     close = memories_pb2.CloseMemorySessionRequest(session_id="s")

@@ -3,6 +3,7 @@
 -- the space.
 with conversations as (delete from conversation where space = $1 returning message_count),
 runs as (delete from agent_run where space = $1 and conversation_id is null),
+past as (delete from past_memory where space = $1),
 memories as (delete from memory where space = $1 returning id),
 sessions as (delete from closed_session where space = $1),
 leases as (delete from memory_session_lease where space = $1),

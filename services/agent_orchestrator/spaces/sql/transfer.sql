@@ -39,7 +39,9 @@ insert into space_import (space, import_id, archive_id) values ($1, $2, $3) on c
 select
   md5(concat_ws(' ',
     (select concat_ws(',', count(*), sum(message_count), max(update_time)) from conversation where space = $1),
-    (select concat_ws(',', count(*), max(create_time)) from memory where space = $1),
+    (select concat_ws(',', count(*), max(create_time), max(update_time)) from memory where space = $1),
+    (select concat_ws(',', count(*), max(replace_time)) from past_memory where space = $1),
+    (select count(*) from conversation_message m join conversation c on c.id = m.conversation_id where c.space = $1 and m.forgotten),
     (select concat_ws(',', count(*), max(last_mention_time), max(delete_time)) from memory_entity where space = $1),
     (select concat_ws(',', count(*), max(last_mention_time), max(delete_time)) from memory_relationship where space = $1)
   )) as state,

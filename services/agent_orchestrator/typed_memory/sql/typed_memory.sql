@@ -15,6 +15,12 @@ where not exists (select from closed_session where space = $1 and user_id = $2 a
 on conflict (space, user_id, id) do update set create_time = now() where not memory.ready
 returning *
 
+-- name: change_memory
+-- Changes what a memory is called and how it is found, not its text.
+update memory set title = $4, tags = $5, importance = $6, metadata = $7::jsonb, session_id = $8, update_time = now()
+where space = $1 and user_id = $2 and id = $3 and ready
+returning *
+
 -- name: close_session
 -- Closes a session; if another call closed it before, that call's summary is kept.
 insert into closed_session (space, user_id, session_id, summary_id) values ($1, $2, $3, $4)
@@ -37,6 +43,17 @@ delete from memory where space = $1 and user_id = $2 and id = $3
 -- name: existing_memories
 -- The given memories that exist, visible or not.
 select id from memory where space = $1 and user_id = $2 and id = any($3::uuid[])
+
+-- name: keep_past
+-- Keeps what a memory ($3) said, and its own past, as the past of the memory that takes its place ($4).
+with moved as (
+  insert into past_memory (space, user_id, memory_id, replace_time, type, title, content, create_time)
+  select space, user_id, $4, replace_time, type, title, content, create_time from past_memory
+  where space = $1 and user_id = $2 and memory_id = $3
+  on conflict do nothing
+)
+insert into past_memory (space, user_id, memory_id, type, title, content, create_time)
+select space, user_id, $4, type, title, content, create_time from memory where space = $1 and user_id = $2 and id = $3
 
 -- name: last_of_session
 -- The last memory of a session that is still open.
@@ -110,6 +127,12 @@ set weight = 1 + known.weight * 0.5 ^ (extract(epoch from now() - known.update_t
 insert into removed_memory_relation (space, user_id, source_id, target_id, type)
 select $1, $2, $3, $4, unnest($5::text[])
 on conflict do nothing
+
+-- name: past_of_memory
+-- What a memory said before, oldest first.
+select type, title, content, create_time, replace_time from past_memory
+where space = $1 and user_id = $2 and memory_id = $3
+order by replace_time
 
 -- name: put_memory_types
 -- Replaces the types that a space has set.

@@ -20,7 +20,7 @@ TOP = {
     *("backup", "restore"),
 }
 VERBS = {
-    *("list", "get", "add", "put", "delete", "search", "rename"),
+    *("list", "get", "add", "put", "update", "delete", "search", "rename"),
     *("create", "revoke", "rotate"),  # keys
     *("cancel", "retry"),  # jobs
     *("relate", "unrelate", "close", "infer"),  # memories

@@ -329,6 +329,151 @@ class CreateMemoryResponse(_message.Message):
 Global___CreateMemoryResponse: _TypeAlias = CreateMemoryResponse  # noqa: Y015
 
 @_typing.final
+class UpdateMemoryRequest(_message.Message):
+    """What is to change of a memory."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    MEMORY_ID_FIELD_NUMBER: _builtins.int
+    TYPE_FIELD_NUMBER: _builtins.int
+    TITLE_FIELD_NUMBER: _builtins.int
+    CONTENT_FIELD_NUMBER: _builtins.int
+    TAGS_FIELD_NUMBER: _builtins.int
+    CLEAR_TAGS_FIELD_NUMBER: _builtins.int
+    IMPORTANCE_FIELD_NUMBER: _builtins.int
+    METADATA_FIELD_NUMBER: _builtins.int
+    IDEMPOTENCY_KEY_FIELD_NUMBER: _builtins.int
+    memory_id: _builtins.str
+    """Its id."""
+    type: _builtins.str
+    """Its type, one of the space's, letter case ignored. Default: unchanged."""
+    title: _builtins.str
+    """Its title, up to 1,000 characters. Default: unchanged."""
+    content: _builtins.str
+    """Its text, 1–32,768 characters that are not all white space. Default: unchanged."""
+    clear_tags: _builtins.bool
+    """Removes its tags, if none are given."""
+    importance: _builtins.float
+    """Its importance, 0–1. Default: unchanged."""
+    idempotency_key: _builtins.str
+    """Makes the call repeatable: see REPETITION_KEY. Default: none, each call is a new one."""
+    @_builtins.property
+    def tags(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """Its tags, at most 32 distinct ones of 1–100 characters. Default: unchanged."""
+
+    @_builtins.property
+    def metadata(self) -> _struct_pb2.Struct:
+        """Further metadata in place of all that it has, at most 64 KiB as a message. Default: unchanged."""
+
+    def __init__(
+        self,
+        *,
+        memory_id: _builtins.str = ...,
+        type: _builtins.str | None = ...,
+        title: _builtins.str | None = ...,
+        content: _builtins.str | None = ...,
+        tags: _abc.Iterable[_builtins.str] | None = ...,
+        clear_tags: _builtins.bool = ...,
+        importance: _builtins.float | None = ...,
+        metadata: _struct_pb2.Struct | None = ...,
+        idempotency_key: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_content", b"_content", "_importance", b"_importance", "_title", b"_title", "_type", b"_type", "content", b"content", "importance", b"importance", "metadata", b"metadata", "title", b"title", "type", b"type"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_content", b"_content", "_importance", b"_importance", "_title", b"_title", "_type", b"_type", "clear_tags", b"clear_tags", "content", b"content", "idempotency_key", b"idempotency_key", "importance", b"importance", "memory_id", b"memory_id", "metadata", b"metadata", "tags", b"tags", "title", b"title", "type", b"type"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    _WhichOneofReturnType__content: _TypeAlias = _typing.Literal["content"]  # noqa: Y015
+    _WhichOneofArgType__content: _TypeAlias = _typing.Literal["_content", b"_content"]  # noqa: Y015
+    _WhichOneofReturnType__importance: _TypeAlias = _typing.Literal["importance"]  # noqa: Y015
+    _WhichOneofArgType__importance: _TypeAlias = _typing.Literal["_importance", b"_importance"]  # noqa: Y015
+    _WhichOneofReturnType__title: _TypeAlias = _typing.Literal["title"]  # noqa: Y015
+    _WhichOneofArgType__title: _TypeAlias = _typing.Literal["_title", b"_title"]  # noqa: Y015
+    _WhichOneofReturnType__type: _TypeAlias = _typing.Literal["type"]  # noqa: Y015
+    _WhichOneofArgType__type: _TypeAlias = _typing.Literal["_type", b"_type"]  # noqa: Y015
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__content) -> _WhichOneofReturnType__content | None: ...
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__importance) -> _WhichOneofReturnType__importance | None: ...
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__title) -> _WhichOneofReturnType__title | None: ...
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__type) -> _WhichOneofReturnType__type | None: ...
+
+Global___UpdateMemoryRequest: _TypeAlias = UpdateMemoryRequest  # noqa: Y015
+
+@_typing.final
+class UpdateMemoryResponse(_message.Message):
+    """The memory as it is now."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    MEMORY_FIELD_NUMBER: _builtins.int
+    PAST_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def memory(self) -> Global___Memory:
+        """The memory."""
+
+    @_builtins.property
+    def past(self) -> _containers.RepeatedCompositeFieldContainer[Global___PastMemory]:
+        """What it said before, oldest first."""
+
+    def __init__(
+        self,
+        *,
+        memory: Global___Memory | None = ...,
+        past: _abc.Iterable[Global___PastMemory] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["memory", b"memory"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["memory", b"memory", "past", b"past"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___UpdateMemoryResponse: _TypeAlias = UpdateMemoryResponse  # noqa: Y015
+
+@_typing.final
+class PastMemory(_message.Message):
+    """What a memory said until it was changed."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    TYPE_FIELD_NUMBER: _builtins.int
+    TITLE_FIELD_NUMBER: _builtins.int
+    CONTENT_FIELD_NUMBER: _builtins.int
+    CREATE_TIME_FIELD_NUMBER: _builtins.int
+    REPLACE_TIME_FIELD_NUMBER: _builtins.int
+    type: _builtins.str
+    """Its type."""
+    title: _builtins.str
+    """Its title; empty if it had none."""
+    content: _builtins.str
+    """Its text."""
+    @_builtins.property
+    def create_time(self) -> _timestamp_pb2.Timestamp:
+        """When it was stored."""
+
+    @_builtins.property
+    def replace_time(self) -> _timestamp_pb2.Timestamp:
+        """When it was replaced."""
+
+    def __init__(
+        self,
+        *,
+        type: _builtins.str = ...,
+        title: _builtins.str = ...,
+        content: _builtins.str = ...,
+        create_time: _timestamp_pb2.Timestamp | None = ...,
+        replace_time: _timestamp_pb2.Timestamp | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["create_time", b"create_time", "replace_time", b"replace_time"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["content", b"content", "create_time", b"create_time", "replace_time", b"replace_time", "title", b"title", "type", b"type"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___PastMemory: _TypeAlias = PastMemory  # noqa: Y015
+
+@_typing.final
 class GetMemoryRequest(_message.Message):
     """A memory to read."""
 
@@ -360,6 +505,7 @@ class GetMemoryResponse(_message.Message):
     RELATIONS_FIELD_NUMBER: _builtins.int
     INCOMING_RELATIONS_FIELD_NUMBER: _builtins.int
     RELATIONS_TRUNCATED_FIELD_NUMBER: _builtins.int
+    PAST_FIELD_NUMBER: _builtins.int
     relations_truncated: _builtins.bool
     """It has more relations than are returned."""
     @_builtins.property
@@ -374,6 +520,10 @@ class GetMemoryResponse(_message.Message):
     def incoming_relations(self) -> _containers.RepeatedCompositeFieldContainer[Global___MemoryRelation]:
         """Relations that lead to it, at most the first 1,000 by source and type."""
 
+    @_builtins.property
+    def past(self) -> _containers.RepeatedCompositeFieldContainer[Global___PastMemory]:
+        """What it said before, oldest first."""
+
     def __init__(
         self,
         *,
@@ -381,10 +531,11 @@ class GetMemoryResponse(_message.Message):
         relations: _abc.Iterable[Global___MemoryRelation] | None = ...,
         incoming_relations: _abc.Iterable[Global___MemoryRelation] | None = ...,
         relations_truncated: _builtins.bool = ...,
+        past: _abc.Iterable[Global___PastMemory] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["memory", b"memory"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["incoming_relations", b"incoming_relations", "memory", b"memory", "relations", b"relations", "relations_truncated", b"relations_truncated"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["incoming_relations", b"incoming_relations", "memory", b"memory", "past", b"past", "relations", b"relations", "relations_truncated", b"relations_truncated"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

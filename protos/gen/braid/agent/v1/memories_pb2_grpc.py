@@ -53,6 +53,11 @@ class MemoryServiceStub:
                 request_serializer=braid_dot_agent_dot_v1_dot_memories__pb2.ListMemoriesRequest.SerializeToString,
                 response_deserializer=braid_dot_agent_dot_v1_dot_memories__pb2.ListMemoriesResponse.FromString,
                 _registered_method=True)
+        self.UpdateMemory = channel.unary_unary(
+                '/braid.agent.v1.MemoryService/UpdateMemory',
+                request_serializer=braid_dot_agent_dot_v1_dot_memories__pb2.UpdateMemoryRequest.SerializeToString,
+                response_deserializer=braid_dot_agent_dot_v1_dot_memories__pb2.UpdateMemoryResponse.FromString,
+                _registered_method=True)
         self.DeleteMemory = channel.unary_unary(
                 '/braid.agent.v1.MemoryService/DeleteMemory',
                 request_serializer=braid_dot_agent_dot_v1_dot_memories__pb2.DeleteMemoryRequest.SerializeToString,
@@ -137,8 +142,17 @@ class MemoryServiceServicer:
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def UpdateMemory(self, request, context):
+        """Changes a memory; what is not given stays. Another text or type makes it a memory with another id, which takes over its
+        relations, and what it said before is its past; searches find only what it says now. NOT_FOUND if the memory does not exist,
+        WRONG_STATE for another text or type in a session that is closed.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
     def DeleteMemory(self, request, context):
-        """Removes a memory and its relations. NOT_FOUND if the memory does not exist.
+        """Removes a memory with its relations and its past. NOT_FOUND if the memory does not exist.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -229,6 +243,11 @@ def add_MemoryServiceServicer_to_server(servicer, server):
                     servicer.ListMemories,
                     request_deserializer=braid_dot_agent_dot_v1_dot_memories__pb2.ListMemoriesRequest.FromString,
                     response_serializer=braid_dot_agent_dot_v1_dot_memories__pb2.ListMemoriesResponse.SerializeToString,
+            ),
+            'UpdateMemory': grpc.unary_unary_rpc_method_handler(
+                    servicer.UpdateMemory,
+                    request_deserializer=braid_dot_agent_dot_v1_dot_memories__pb2.UpdateMemoryRequest.FromString,
+                    response_serializer=braid_dot_agent_dot_v1_dot_memories__pb2.UpdateMemoryResponse.SerializeToString,
             ),
             'DeleteMemory': grpc.unary_unary_rpc_method_handler(
                     servicer.DeleteMemory,
@@ -366,6 +385,33 @@ class MemoryService:
             '/braid.agent.v1.MemoryService/ListMemories',
             braid_dot_agent_dot_v1_dot_memories__pb2.ListMemoriesRequest.SerializeToString,
             braid_dot_agent_dot_v1_dot_memories__pb2.ListMemoriesResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def UpdateMemory(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/braid.agent.v1.MemoryService/UpdateMemory',
+            braid_dot_agent_dot_v1_dot_memories__pb2.UpdateMemoryRequest.SerializeToString,
+            braid_dot_agent_dot_v1_dot_memories__pb2.UpdateMemoryResponse.FromString,
             options,
             channel_credentials,
             insecure,

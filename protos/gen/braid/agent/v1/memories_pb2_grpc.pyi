@@ -32,8 +32,13 @@ class MemoryServiceStub:
     """
     ListMemories: _aio.UnaryUnaryMultiCallable[_memories_pb2.ListMemoriesRequest, _memories_pb2.ListMemoriesResponse]
     """Lists the caller's memories, newest first, in pages, without their relations."""
+    UpdateMemory: _aio.UnaryUnaryMultiCallable[_memories_pb2.UpdateMemoryRequest, _memories_pb2.UpdateMemoryResponse]
+    """Changes a memory; what is not given stays. Another text or type makes it a memory with another id, which takes over its
+    relations, and what it said before is its past; searches find only what it says now. NOT_FOUND if the memory does not exist,
+    WRONG_STATE for another text or type in a session that is closed.
+    """
     DeleteMemory: _aio.UnaryUnaryMultiCallable[_memories_pb2.DeleteMemoryRequest, _memories_pb2.DeleteMemoryResponse]
-    """Removes a memory and its relations. NOT_FOUND if the memory does not exist."""
+    """Removes a memory with its relations and its past. NOT_FOUND if the memory does not exist."""
     PutMemoryRelation: _aio.UnaryUnaryMultiCallable[_memories_pb2.PutMemoryRelationRequest, _memories_pb2.PutMemoryRelationResponse]
     """Stores a relation between two memories of the caller, or changes the existing one.
     NOT_FOUND if the memory does not exist.
@@ -100,12 +105,23 @@ class MemoryServiceServicer(metaclass=_abc_1.ABCMeta):
         """Lists the caller's memories, newest first, in pages, without their relations."""
 
     @_abc_1.abstractmethod
+    def UpdateMemory(
+        self,
+        request: _memories_pb2.UpdateMemoryRequest,
+        context: _aio.ServicerContext[_memories_pb2.UpdateMemoryRequest, _abc.Awaitable[_memories_pb2.UpdateMemoryResponse]],
+    ) -> _abc.Awaitable[_memories_pb2.UpdateMemoryResponse]:
+        """Changes a memory; what is not given stays. Another text or type makes it a memory with another id, which takes over its
+        relations, and what it said before is its past; searches find only what it says now. NOT_FOUND if the memory does not exist,
+        WRONG_STATE for another text or type in a session that is closed.
+        """
+
+    @_abc_1.abstractmethod
     def DeleteMemory(
         self,
         request: _memories_pb2.DeleteMemoryRequest,
         context: _aio.ServicerContext[_memories_pb2.DeleteMemoryRequest, _abc.Awaitable[_memories_pb2.DeleteMemoryResponse]],
     ) -> _abc.Awaitable[_memories_pb2.DeleteMemoryResponse]:
-        """Removes a memory and its relations. NOT_FOUND if the memory does not exist."""
+        """Removes a memory with its relations and its past. NOT_FOUND if the memory does not exist."""
 
     @_abc_1.abstractmethod
     def PutMemoryRelation(
