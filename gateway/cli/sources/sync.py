@@ -166,12 +166,21 @@ def _watch_schedules(
     """Runs each source when it is due, until the user stops it."""
     session.err.print("following the sources' schedules; Ctrl-C ends", markup=False)
     while True:
-        with session.api() as api:
-            sources = api.get("/api/sources")["sources"]
-        for one in sources:
+        for one in _sources_now(session):
             if is_due(one, datetime.now(UTC)) and (names is None or one["name"] in names):
                 _tried(session, how(SourceSpec.of(one)), show)
         time.sleep(_LOOK_SECONDS)
+
+
+def _sources_now(session: Session) -> list[dict[str, Any]]:
+    """Returns the sources; none while the gateway cannot be reached, which is reported: it may be restarting."""
+    try:
+        with session.api() as api:
+            found: list[dict[str, Any]] = api.get("/api/sources")["sources"]
+    except CliError as error:
+        session.complain(error)
+        return []
+    return found
 
 
 def _watch_folder(session: Session, run: Run, show: Show) -> None:

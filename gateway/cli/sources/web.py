@@ -55,19 +55,33 @@ class Site:
     def __init__(
         self, root: str, prefix: str, choice: Choice, fetcher: Fetcher, max_pages: int = 10_000
     ) -> None:
-        """`root` is the address of a page, whose folder holds all others, or of a sitemap."""
-        parts = urlsplit(root)
-        self._root = urldefrag(root).url if parts.path else f"{urldefrag(root).url}/"
-        self._origin = f"{parts.scheme}://{parts.netloc}"
-        self._base = f"{self._origin}{(parts.path or '/').rpartition('/')[0]}/"
+        """`root` is the address of a page, below which all others are, or of a sitemap."""
+        self._root = self._origin = self._base = ""
+        self._is_below(root)
         self._prefix = prefix
         self._choice = choice
         self._fetcher = fetcher
         self._max_pages = max_pages
 
+    def _is_below(self, root: str) -> None:
+        """Sets where the site begins: all of it is below `docs` for `/docs`, `/docs/` and `/docs/index.html`."""
+        parts = urlsplit(urldefrag(root).url)
+        path = parts.path or "/"
+        folder, _, last = path.rpartition("/")
+        self._origin = f"{parts.scheme}://{parts.netloc}"
+        self._root = f"{self._origin}{path}{f'?{parts.query}' if parts.query else ''}"
+        self._base = f"{self._origin}{folder if '.' in last or not last else path}/"
+
+    def _is_of_site(self, address: str) -> bool:
+        return address.startswith(self._base) or address == self._root
+
     def listing(self, _stored: Stored) -> Listing:
         """See the protocol. Raises CliError if the site cannot be read at all."""
         robots = self._robots()
+        if not robots.can_fetch(AGENT, self._root):
+            text = f"must not be read: {self._origin}/robots.txt forbids it"
+            raise CliError(f"{self._root} {text}")
+        robots = self._moved(robots)
         given = self._from_sitemaps(robots)
         start = given or [self._root]
         seen = _Seen(deque(start), set(start))
@@ -80,17 +94,28 @@ class Site:
             links = self._read(address, seen)
             if not given:
                 for link in links:
-                    if link not in seen.known and link.startswith(self._base):
+                    if link not in seen.known and self._is_of_site(link):
                         seen.known.add(link)
                         seen.waiting.append(link)
         if seen.waiting:
             text = f"has more than {self._max_pages} pages: the others are not read"
             seen.found.append(Problem(self._root, text))
-        if not read:
-            raise CliError(f"{self._root} must not be read: {self._origin}/robots.txt forbids it")
         # Behind a page that could not be read may be others; a sitemap names them all.
         is_complete = not seen.waiting and (bool(given) or not seen.unreadable)
         return Listing(list(without_site_names(seen.found)), seen.unreadable, is_complete)
+
+    def _moved(self, robots: RobotFileParser) -> RobotFileParser:
+        """Follows the site to where its first page is, such as `www.example.org`; returns the rules that hold there."""
+        try:
+            page = self._fetcher.get(self._root, max_bytes=MAX_FILE_BYTES)
+        except FetchError as error:
+            if error.is_gone:
+                return robots  # a sitemap may name the pages nevertheless
+            raise CliError(f"{self._root} {error}") from None
+        origin = self._origin
+        if page.address != self._root:
+            self._is_below(page.address)
+        return robots if self._origin == origin else self._robots()
 
     def fetched(self, file: File) -> Iterator[Found]:
         """See the protocol: it was read when it was listed."""
@@ -107,7 +132,7 @@ class Site:
                 seen.found.append(Problem(address, str(error)))
                 seen.unreadable.append(self._id(address))
             return ()
-        if not page.address.startswith(self._base) or page.address in seen.taken:
+        if not self._is_of_site(page.address) or page.address in seen.taken:
             return ()
         seen.taken.add(page.address)
         name = urlsplit(page.address).path.rpartition("/")[2]
@@ -132,7 +157,8 @@ class Site:
         )
 
     def _id(self, address: str) -> str:
-        return self._prefix + (address.removeprefix(self._base) or "index")
+        within = "" if address == self._root else address.removeprefix(self._base)
+        return self._prefix + (within or "index")
 
     def _robots(self) -> RobotFileParser:
         """Returns the site's rules. Raises CliError if they cannot be read: then nothing is allowed."""
@@ -170,7 +196,7 @@ class Site:
             more = [one for one in nested if one.startswith(self._origin) and one not in known]
             known.update(more)
             waiting.extend(more)
-            pages.update(dict.fromkeys(one for one in addresses if one.startswith(self._base)))
+            pages.update(dict.fromkeys(filter(self._is_of_site, addresses)))
         return list(pages)
 
 

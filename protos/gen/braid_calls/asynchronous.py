@@ -764,7 +764,7 @@ class Calls(Connection):
     async def get_source(
         self, name: str, *, timeout: float | None = None
     ) -> agent_sources_pb2.GetSourceResponse:
-        """Returns a source with its last run.
+        """Returns a source with its last run. NOT_FOUND if there is none of this name.
 
         Args:
             name: Its name.
@@ -778,7 +778,8 @@ class Calls(Connection):
     async def delete_source(
         self, name: str, *, timeout: float | None = None
     ) -> agent_sources_pb2.DeleteSourceResponse:
-        """Forgets a source. Its documents stay; those whose ids begin with its name and a slash.
+        """Forgets a source. Its documents stay: those whose ids begin with its name and a slash. NOT_FOUND if
+        there is none of this name.
 
         Args:
             name: Its name.
@@ -804,7 +805,8 @@ class Calls(Connection):
         error: str = "",
         timeout: float | None = None,
     ) -> agent_sources_pb2.RecordSourceRunResponse:
-        """Notes how a run of a source has just ended, in place of its run before.
+        """Notes how a run of a source has just ended, in place of its run before. NOT_FOUND if there is no
+        source of this name.
 
         Args:
             name: The source's name.

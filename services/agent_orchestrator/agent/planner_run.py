@@ -40,6 +40,7 @@ def planner_run(deps: AgentDependencies) -> PlannerRun:
             deps.now.astimezone(deps.zone),
             deps.zone.key or "",
             deps.is_remembered,
+            bool(deps.conversation_id),
         )
         given = REQUEST.dump_python(request, mode="json")
         calls: Calls = {"link": link, "vector": deps.vector_of, "read": read, "note": deps.note}

@@ -44,6 +44,7 @@ class StepRequest:
     now: datetime
     zone: str
     is_remembered: bool = False
+    is_in_conversation: bool = False
 
 
 REQUEST: Final = TypeAdapter(StepRequest)
@@ -78,6 +79,7 @@ class Planner:
             Reading(_read, known.read),
             known.understood,
             request.is_remembered,
+            request.is_in_conversation,
             _note,
         )
         step = await next_step(request.talk, request.tools, context)

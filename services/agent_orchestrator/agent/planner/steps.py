@@ -74,7 +74,8 @@ class PlannerContext:
     """The planner's access to a run. `reading` scores how well statements answer.
 
     `understood` caches the parts of the run's question, so that later steps do not parse it again. `is_remembered`
-    says whether what the user says is queued to be saved, and `note` what the last of several turns adds.
+    says whether what the user says is queued to be saved, `is_in_conversation` whether it stands in a conversation that
+    is kept, so that it can be found, and `note` what the last of several turns adds.
     """
 
     clock: Clock
@@ -83,6 +84,7 @@ class PlannerContext:
     reading: Reading
     understood: dict[str, list[Question]] = field(default_factory=dict)
     is_remembered: bool = False
+    is_in_conversation: bool = False
     note: NoteTurn = not_noted
 
 
@@ -131,7 +133,7 @@ async def _reply_to_statement(
     is_stated = keeps_in_mind(talk.question)
     if not context.is_remembered:
         return ACKNOWLEDGED
-    kept = KEPT if is_stated else ACKNOWLEDGED
+    kept = KEPT if is_stated and context.is_in_conversation else ACKNOWLEDGED
     if not any(is_statement(one.text) for one in questions):
         return kept
     noted = await context.note([*(turn.question for turn in talk.turns), talk.question])
@@ -150,11 +152,11 @@ async def _reply_to_what_is_stated(talk: Conversation, context: PlannerContext) 
     if not context.is_remembered:
         return ""
     if is_foreign_statement(talk.question):
-        return KEPT
+        return KEPT if context.is_in_conversation else ""
     if not may_state(talk.question):
         return ""
     noted = await context.note([*(turn.question for turn in talk.turns), talk.question])
-    return noted or (KEPT if instructs(talk.question) else "")
+    return noted or (KEPT if context.is_in_conversation and instructs(talk.question) else "")
 
 
 async def _first_step(

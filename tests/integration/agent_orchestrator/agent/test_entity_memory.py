@@ -310,3 +310,10 @@ async def test_what_has_a_role_is_forgotten_by_it(agent: Agent, answers: World) 
     gone = await say(agent, "Forget my boss.", where)
     assert "Forgotten: “Your boss is Ana”." in gone.done.answer
     assert "Ana" not in (await say(agent, "Who is my boss?", where)).done.answer
+
+
+async def test_nothing_is_said_to_be_kept_in_mind_that_stands_in_no_conversation(
+    agent: Agent, answers: World
+) -> None:
+    told = await agent.ask("I'm vegetarian.", ALICE, skip_memory=False)
+    assert "I keep that in mind" not in told.done.answer

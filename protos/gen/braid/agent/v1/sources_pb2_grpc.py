@@ -83,21 +83,21 @@ class SourceServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def GetSource(self, request, context):
-        """Returns a source with its last run.
+        """Returns a source with its last run. NOT_FOUND if there is none of this name.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def DeleteSource(self, request, context):
-        """Forgets a source. Its documents stay; those whose ids begin with its name and a slash.
+        """Forgets a source. Its documents stay: those whose ids begin with its name and a slash. NOT_FOUND if there is none of this name.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def RecordSourceRun(self, request, context):
-        """Notes how a run of a source has just ended, in place of its run before.
+        """Notes how a run of a source has just ended, in place of its run before. NOT_FOUND if there is no source of this name.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

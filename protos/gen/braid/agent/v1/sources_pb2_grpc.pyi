@@ -23,11 +23,11 @@ class SourceServiceStub:
     ListSources: _aio.UnaryUnaryMultiCallable[_sources_pb2.ListSourcesRequest, _sources_pb2.ListSourcesResponse]
     """Returns all sources of the space by name, each with its last run."""
     GetSource: _aio.UnaryUnaryMultiCallable[_sources_pb2.GetSourceRequest, _sources_pb2.GetSourceResponse]
-    """Returns a source with its last run."""
+    """Returns a source with its last run. NOT_FOUND if there is none of this name."""
     DeleteSource: _aio.UnaryUnaryMultiCallable[_sources_pb2.DeleteSourceRequest, _sources_pb2.DeleteSourceResponse]
-    """Forgets a source. Its documents stay; those whose ids begin with its name and a slash."""
+    """Forgets a source. Its documents stay: those whose ids begin with its name and a slash. NOT_FOUND if there is none of this name."""
     RecordSourceRun: _aio.UnaryUnaryMultiCallable[_sources_pb2.RecordSourceRunRequest, _sources_pb2.RecordSourceRunResponse]
-    """Notes how a run of a source has just ended, in place of its run before."""
+    """Notes how a run of a source has just ended, in place of its run before. NOT_FOUND if there is no source of this name."""
 
 class SourceServiceServicer(metaclass=_abc_1.ABCMeta):
     """Places whose documents are kept in step: folders, repositories, sites, feeds and mailboxes. `braid sync` reads them where they are
@@ -56,7 +56,7 @@ class SourceServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _sources_pb2.GetSourceRequest,
         context: _aio.ServicerContext[_sources_pb2.GetSourceRequest, _abc.Awaitable[_sources_pb2.GetSourceResponse]],
     ) -> _abc.Awaitable[_sources_pb2.GetSourceResponse]:
-        """Returns a source with its last run."""
+        """Returns a source with its last run. NOT_FOUND if there is none of this name."""
 
     @_abc_1.abstractmethod
     def DeleteSource(
@@ -64,7 +64,7 @@ class SourceServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _sources_pb2.DeleteSourceRequest,
         context: _aio.ServicerContext[_sources_pb2.DeleteSourceRequest, _abc.Awaitable[_sources_pb2.DeleteSourceResponse]],
     ) -> _abc.Awaitable[_sources_pb2.DeleteSourceResponse]:
-        """Forgets a source. Its documents stay; those whose ids begin with its name and a slash."""
+        """Forgets a source. Its documents stay: those whose ids begin with its name and a slash. NOT_FOUND if there is none of this name."""
 
     @_abc_1.abstractmethod
     def RecordSourceRun(
@@ -72,6 +72,6 @@ class SourceServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _sources_pb2.RecordSourceRunRequest,
         context: _aio.ServicerContext[_sources_pb2.RecordSourceRunRequest, _abc.Awaitable[_sources_pb2.RecordSourceRunResponse]],
     ) -> _abc.Awaitable[_sources_pb2.RecordSourceRunResponse]:
-        """Notes how a run of a source has just ended, in place of its run before."""
+        """Notes how a run of a source has just ended, in place of its run before. NOT_FOUND if there is no source of this name."""
 
 def add_SourceServiceServicer_to_server(servicer: SourceServiceServicer, server: _aio.Server) -> None: ...

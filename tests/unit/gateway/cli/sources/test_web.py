@@ -246,3 +246,27 @@ def test_the_credential_is_sent_to_its_own_site_only(site: WebSite, tmp_path: Pa
     sent = {path: headers.get("authorization") for path, headers in site.asked}
     assert sent["/docs/"] == "Bearer secret"
     assert sent["/docs/b"] is None
+
+
+@pytest.mark.parametrize("path", ["/docs", "/docs/", "/docs/index.html"])
+def test_a_site_is_what_is_below_the_folder_of_its_address(
+    site: WebSite, tmp_path: Path, path: str
+) -> None:
+    for start in ("/docs", "/docs/", "/docs/index.html"):
+        site.put(start, linked("/docs/a.html", "/other.html"))
+    site.put("/docs/a.html", linked())
+    site.put("/other.html", linked())
+    names = ids(listed(site, tmp_path, path).found)
+    assert names == ["docs/index", "docs/a.html"]
+
+
+def test_a_site_that_has_moved_is_read_where_it_is(site: WebSite, tmp_path: Path) -> None:
+    there = site.address.replace("127.0.0.1", "localhost")
+    site.pages["/docs/"] = Answer(status=301, headers={"location": f"{there}/manual/"})
+    site.put("/manual/", linked("a.html"))
+    site.put("/manual/a.html", linked())
+    listing = listed(site, tmp_path)
+    assert ids(listing.found) == ["docs/index", "docs/a.html"]
+    places = [one.metadata["url"] for one in listing.found if isinstance(one, File)]
+    assert places == [f"{there}/manual/", f"{there}/manual/a.html"]
+    assert site.paths().count("/robots.txt") == 2
