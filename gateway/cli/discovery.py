@@ -68,7 +68,7 @@ class StartedStacks:
     """The data folders of the stacks that this user started, the latest first, in a file of the user's state folder."""
 
     def __init__(self, environment: Mapping[str, str]) -> None:
-        self._path = _state_folder(environment)
+        self._path = state_folder(environment)
 
     def paths(self) -> list[Path]:
         """Returns the folders; empty if nothing can be read."""
@@ -190,7 +190,7 @@ def _nothing_found(tried: list[str]) -> CliError:
     )
 
 
-def _state_folder(environment: Mapping[str, str]) -> Path | None:
+def state_folder(environment: Mapping[str, str]) -> Path | None:
     """`$XDG_STATE_HOME/braid`, by default `~/.local/state/braid`; None if the user has no home folder."""
     base = Path(environment.get("XDG_STATE_HOME", ""))
     if base.is_absolute():

@@ -114,7 +114,8 @@ class System:
 
     def _environment(self, key: str) -> dict[str, str]:
         keyed = {"BRAID_API_KEY": key} if key else {}
-        return {**os.environ, "BRAID_URL": self.url, **keyed}
+        state = {"XDG_STATE_HOME": str(self.corpus.parent / "state")}
+        return {**os.environ, "BRAID_URL": self.url, **state, **keyed}
 
 
 def copy_corpus(folder: Path) -> Path:

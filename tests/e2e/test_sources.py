@@ -87,3 +87,20 @@ def test_a_site_and_its_feed_are_in_step_and_say_when_they_fail(
     for name in ("pottery", "pottery-news"):
         assert system.braid("sources", "delete", name, key=HOSTILE_KEY).returncode == 0
     assert quoted(system, "kiln fires") == {"pottery/kiln.html"}
+
+
+def test_a_source_that_somebody_else_set_is_not_read_by_its_name(
+    system: System, tmp_path: Path
+) -> None:
+    (tmp_path / "private.md").write_text("The vault opens at the sound of a flute.")
+    body = {"kind": "folder", "root": str(tmp_path), "every_minutes": 1}
+    with system.client(HOSTILE_KEY) as http:
+        assert http.put("/api/sources/trap", json=body).status_code == 200
+    for words in (("sync", "trap"), ("sync",)):
+        ended = system.braid(*words, key=HOSTILE_KEY)
+        assert ended.returncode != 0
+        assert "trap was set on another machine" in ended.stderr
+    assert quoted(system, "vault flute") == set()
+    given = synced(system, tmp_path, "--name", "trap")
+    assert given["new"] == ["trap/private.md"]
+    assert synced(system, "trap")["unchanged"] == 1

@@ -159,6 +159,17 @@ def new_spec(what: str, wanted: Wanted) -> SourceSpec:
     return wanted.applied(SourceSpec(name, kind, root))
 
 
+def refuse_password(address: str) -> None:
+    """Raises CliError for an address that names a password; what is no address has none."""
+    try:
+        has_password = urlsplit(address).password is not None
+    except ValueError:
+        has_password = False
+    if has_password:
+        text = "a source keeps no password: use --credential-variable, or git's own helpers"
+        raise CliError(text, reason="INVALID_FIELD")
+
+
 def is_due(source: Mapping[str, Any], now: datetime) -> bool:
     """Whether a source's schedule says that it runs now."""
     minutes, last = source["every_minutes"], source["last_run"]

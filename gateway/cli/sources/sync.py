@@ -16,11 +16,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.text import Text
 
+from gateway.cli.discovery import state_folder
 from gateway.cli.errors import CliError, StillRunningError
 from gateway.cli.exit_codes import ExitCode
 from gateway.cli.ingest.report import show_names, show_report
 from gateway.cli.options import AsJson
 from gateway.cli.output import show_pairs, show_removed
+from gateway.cli.sources.approvals import Approvals
 from gateway.cli.sources.options import (
     CredentialVariable,
     EveryMinutes,
@@ -31,7 +33,7 @@ from gateway.cli.sources.options import (
     Name,
 )
 from gateway.cli.sources.running import Run
-from gateway.cli.sources.spec import FOLDER, SourceSpec, Wanted, is_due, new_spec
+from gateway.cli.sources.spec import FOLDER, SourceSpec, Wanted, is_due, new_spec, refuse_password
 from gateway.cli.terminal_escape import line
 
 if TYPE_CHECKING:
@@ -106,20 +108,29 @@ def sync(
 
 def _named(session: Session, what: str, wanted: Wanted, how: Callable[..., Run]) -> Run:
     """Returns the run of what a user gives: the source of this name, or the one at this place."""
+    refuse_password(what)
     folder = Path(what) if Path(what).is_dir() else None
     here = new_spec(what, wanted) if Path(what).exists() else None
     kept = _kept(session)
+    approvals = _approvals(session)
     if here is None and what in kept:
         if wanted.name not in {None, what}:
             raise CliError("a source keeps its name", reason="INVALID_FIELD")
+        approvals.require(kept[what])
         run = how(wanted.applied(kept[what]))
     else:
         run = how(here or new_spec(what, wanted), folder)
         if before := kept.get(run.spec.name):
             run = replace(run, spec=_agreed(run, before, wanted))
+    approvals.add(run.spec)
     if run.spec.paused:
         raise CliError(f"{run.spec.name} is paused: `braid sources resume {run.spec.name}`")
     return run
+
+
+def _approvals(session: Session) -> Approvals:
+    url = session.gateway.url if session.gateway is not None else ""
+    return Approvals(state_folder(session.environment), url)
 
 
 def _agreed(run: Run, before: SourceSpec, wanted: Wanted) -> SourceSpec:
@@ -208,6 +219,7 @@ def _watch_folder(session: Session, run: Run, show: Show) -> None:
 def _tried(session: Session, run: Run, show: Show) -> bool:
     """Brings a source in step; reports why if that fails. Returns whether it or files of it failed."""
     try:
+        _approvals(session).require(run.spec)
         return _run(session, run, show)
     except CliError as error:
         session.complain(CliError(f"{run.spec.name}: {error}"))

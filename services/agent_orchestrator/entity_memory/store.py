@@ -299,7 +299,11 @@ class Rows:
     ) -> list[Relationship]:
         """Returns relationships that hold, or held at an instant, most recently mentioned first."""
         of = uuid.UUID(entity_id) if entity_id else None
-        rows = await self._fetch("relationships", list(types), of, *_place(after), limit, as_of)
+        asked = (list(types), of, *_place(after), limit)
+        if as_of is None:
+            rows = await self._fetch("relationships", *asked)
+        else:
+            rows = await self._fetch("relationships_as_of", *asked, as_of)
         return [relationship_of(row) for row in rows]
 
     async def relationships_by_id(self, ids: Iterable[str]) -> list[Relationship]:

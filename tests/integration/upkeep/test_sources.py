@@ -111,6 +111,7 @@ async def test_a_source_that_is_not_there_is_not_found(world: World, request_: A
         ("name", {"name": "a\n"}),
         ("kind", {"kind": Kind.SOURCE_KIND_UNSPECIFIED}),
         ("root", {"root": ""}),
+        ("root", {"root": "https://ann:secret@example.org/docs/"}),
         ("every_minutes", {"every_minutes": 0}),
         ("exclude[0]", {"exclude": [""]}),
     ],

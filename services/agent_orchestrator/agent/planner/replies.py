@@ -38,6 +38,12 @@ _FIRST_PERSON: Final = compile_linear(
     r"^\W*(?:(?:and|so|well|actually|by the way|btw)[ ,]+)*(?:i|i'm|i've|i'd|we|we're|we've|my|our)\b",
     ignore_case=True,
 )
+# "I", "we", "my" and "our", and verbs that need none of them, of languages that are written in such chats.
+_FOREIGN_SELF: Final = compile_linear(
+    r"(?:ich|wir|mein\w*|unser\w*|je|j['’]\w+|nous|mon|ma|mes|notre|nos|yo|mis?|nosotros|nuestr\w+|soy|vivo|trabajo|tengo"
+    r"|uso|io|sono|mi[oa]|abito|lavoro|ik|wij|we|mijn|onze|eu|meu|minha|moro|jag|mitt|jeg|ja|mieszkam)\b",
+    ignore_case=True,
+)
 _INSTRUCTS: Final = compile_linear(
     r"^\W*(?:please[ ,]+)?(?:always|never|from now on|remember|keep in mind|note that|for the record)\b",
     ignore_case=True,
@@ -141,7 +147,8 @@ def may_state(text: str) -> bool:
 
 def instructs(text: str) -> bool:
     """Whether a text says how the user wants it from now on: "always answer in metric units"."""
-    return not asks(text) and bool(_INSTRUCTS.match(text.replace("’", "'")))
+    plain = text.replace("’", "'")
+    return not asks(plain) and not is_small_talk(plain) and bool(_INSTRUCTS.match(plain))
 
 
 def confirms_too_briefly(text: str, answer: str) -> bool:
@@ -150,9 +157,10 @@ def confirms_too_briefly(text: str, answer: str) -> bool:
 
 
 def is_foreign_statement(text: str) -> bool:
-    """Whether a text is a whole sentence in another language than English that does not ask."""
+    """Whether a text is a sentence in another language than English that begins with its writer and does not ask."""
     plain = text.strip()
-    return plain.endswith((".", "!")) and "?" not in plain and not is_english(plain)
+    is_sentence = plain.endswith((".", "!")) and "?" not in plain
+    return is_sentence and bool(_FOREIGN_SELF.match(plain)) and not is_english(plain)
 
 
 def keeps_in_mind(text: str) -> bool:

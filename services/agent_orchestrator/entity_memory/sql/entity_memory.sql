@@ -213,15 +213,26 @@ update memory_relationship set context = $4, confidence = $5, mention_count = me
 where space = $1 and user_id = $2 and id = $3
 
 -- name: relationships
--- Relationships with their ends after a position, most recently mentioned first; of types and of an entity, if given. They hold,
--- or held at an instant ($8), as far as it had been said by then.
+-- Relationships with their ends after a position, most recently mentioned first; of types and of an entity, if given.
 select r.*, s.name as source_name, s.type as source_type, t.name as target_name, t.type as target_type
 from memory_relationship r
 join memory_entity s on s.space = $1 and s.user_id = $2 and s.id = r.source_id
 join memory_entity t on t.space = $1 and t.user_id = $2 and t.id = r.target_id
-where r.space = $1 and r.user_id = $2
-  and case when $8::timestamptz is null then r.delete_time is null
-      else r.create_time <= $8 and (r.delete_time is null or r.ended and r.delete_time > $8) end
+where r.space = $1 and r.user_id = $2 and r.delete_time is null
+  and (cardinality($3::text[]) = 0 or r.type = any ($3))
+  and ($4::uuid is null or r.source_id = $4 or r.target_id = $4)
+  and ($5::timestamptz is null or (r.last_mention_time, r.id) < ($5, $6::uuid))
+order by r.last_mention_time desc, r.id desc
+limit $7
+
+-- name: relationships_as_of
+-- As relationships, but those that held at an instant ($8), as far as it had been said by then.
+select r.*, s.name as source_name, s.type as source_type, t.name as target_name, t.type as target_type
+from memory_relationship r
+join memory_entity s on s.space = $1 and s.user_id = $2 and s.id = r.source_id
+join memory_entity t on t.space = $1 and t.user_id = $2 and t.id = r.target_id
+where r.space = $1 and r.user_id = $2 and r.create_time <= $8
+  and (r.delete_time is null or r.ended and r.delete_time > $8)
   and (cardinality($3::text[]) = 0 or r.type = any ($3))
   and ($4::uuid is null or r.source_id = $4 or r.target_id = $4)
   and ($5::timestamptz is null or (r.last_mention_time, r.id) < ($5, $6::uuid))

@@ -169,6 +169,7 @@ def test_what_asks_or_only_names_something_states_nothing(text: str) -> None:
         ("Is my birthday on 4 May?", False),
         ("Thanks!", False),
         ("I'm fine", False),
+        ("Never mind.", False),
     ],
 )
 def test_what_is_about_the_user_or_how_they_want_it_is_kept_in_mind(text: str, kept: bool) -> None:
@@ -182,6 +183,9 @@ def test_what_is_about_the_user_or_how_they_want_it_is_kept_in_mind(text: str, k
         ("Ich wohne in Wien, und du?", False),
         ("I live in Vienna.", False),
         ("Wer leitet das Team", False),
+        ("Nenne mir alle Dienste des Teams.", False),
+        ("Je travaille pour une banque à Lyon.", True),
+        ("Mi jefe se llama Tomás y vivo en Madrid.", True),
     ],
 )
 def test_a_sentence_of_another_language_that_asks_nothing_is_recognized(

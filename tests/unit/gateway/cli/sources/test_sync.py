@@ -30,3 +30,10 @@ def test_a_file_is_no_folder(tmp_path: Path) -> None:
     code, _, error = braid("sync", str(file))
     assert code == 1
     assert f"{file} is neither a folder nor" in error
+
+
+def test_an_address_with_a_password_is_refused_before_anything_is_sent(tmp_path: Path) -> None:
+    code, _, error = braid("sync", "https://ann:secret@example.org/team/handbook.git")
+    assert code == 2
+    assert "a source keeps no password" in error
+    assert "secret" not in error
