@@ -122,7 +122,8 @@ def _named(session: Session, what: str, wanted: Wanted, how: Callable[..., Run])
         run = how(here or new_spec(what, wanted), folder)
         if before := kept.get(run.spec.name):
             run = replace(run, spec=_agreed(run, before, wanted))
-    approvals.add(run.spec)
+    if not run.dry_run:
+        approvals.add(run.spec)
     if run.spec.paused:
         raise CliError(f"{run.spec.name} is paused: `braid sources resume {run.spec.name}`")
     return run

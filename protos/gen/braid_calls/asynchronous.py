@@ -725,7 +725,7 @@ class Calls(Connection):
         Args:
             name: Its name: printable, without a slash.
             kind: What it is.
-            root: Its path or address.
+            root: Its path or address, without a password.
             include: Lines of a .gitignore: if there are any, only what they match is read.
             exclude: Lines of a .gitignore: what they match is not read.
             every_minutes: Minutes between two runs of `braid sync --watch`. Not set: it runs only when

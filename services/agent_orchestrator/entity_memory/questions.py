@@ -328,7 +328,9 @@ def rank(
     exact = [s for s in scored if not question.types or s.relationship.type in question.types]
     kept = exact or ([] if "type" in strict else scored)
     if of_role := [s for s in scored if has_role(question, s.relationship)]:
-        kept = of_role
+        # "my favorite editor" is not "my editor" where the user has both.
+        favorites = [s for s in of_role if s.relationship.role.startswith("favorite ")]
+        kept = (favorites if "favorite" in question.role else []) or of_role
     if question.asks_for_all:
         return sorted(kept, key=_by_type_and_latest)
     return sorted(kept, key=lambda s: (-s.score, s.relationship.id))

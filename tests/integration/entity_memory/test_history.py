@@ -97,3 +97,10 @@ async def test_what_a_question_calls_my_is_who_or_what_that_is(world: World) -> 
     assert set(await answers(world, "What does my project need?")) == {"PostgreSQL", "Redis"}
     assert await answers(world, "Where does my sister live?") == ["Linz"]
     assert await answers(world, "Who is my sister?") == ["Mara"]
+
+
+async def test_a_favorite_is_told_from_what_is_in_use(world: World) -> None:
+    await said(world, "1", "My editor is Vim.")
+    await said(world, "2", "My favourite editor is Zed.")
+    assert await answers(world, "What is my favorite editor?") == ["Zed"]
+    assert set(await answers(world, "What is my editor?")) == {"Vim", "Zed"}

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from braid.agent.v1 import ingest_pb2, jobs_pb2
+from braid.agent.v1 import ingest_pb2, jobs_pb2, sources_pb2
 from braid.graph.v1 import ingest_pb2 as graph_ingest
 from braid.vector.v1 import documents_pb2
 from services.runtime import errors
@@ -52,8 +52,10 @@ async def test_a_folder_in_step_compares_only_documents_of_its_own_files(
         )
     ]
     served.script.answer("ListDocuments", documents_pb2.ListDocumentsResponse(documents=stored))
+    served.script.answer("ListSources", sources_pb2.ListSourcesResponse())
     ended = await braid(served, "sync", tmp_path / "box", "--dry-run", "--json")
     assert ended.json() == {
+        "source": "box",
         "prefix": "box/",
         "new": ["box/new.md"],
         "changed": [],

@@ -76,6 +76,7 @@ _KEYED = {
     "CloseMemorySession",
     "CreateConversation",
     "CreateMemory",
+    "UpdateMemory",
     "IngestDocument",
     "IngestFacts",
     "MergeEntities",

@@ -114,7 +114,7 @@ _GAME_OVER = re.compile(
     re.IGNORECASE,
 )
 _NOT_MEANT = re.compile(
-    r"\bsaid (?:nobody|no one|no-one) ever\b|\b(?:just|only) kidding\b|\bjk\b|\s/s\W*$|\bnot!\W*$",
+    r"\bsaid (?:nobody|no one|no-one) ever\b|\b(?:just|only) kidding\b|\bjk\b|\s/s\W{0,9}$|\bnot!\W{0,9}$",
     re.IGNORECASE,
 )
 """What takes a sentence back as irony."""

@@ -737,7 +737,7 @@ class SaveTurnResponse(_message.Message):
     ALREADY_SAVED_FIELD_NUMBER: _builtins.int
     QUOTA_FIELD_NUMBER: _builtins.int
     retracted_count: _builtins.int
-    """How many relationships the message retracted; they are deleted."""
+    """How many relationships the message ended, took the place of, or took back as never meant."""
     over_limit_count: _builtins.int
     """How many relationships were not saved because a limit is reached."""
     already_saved: _builtins.bool

@@ -232,7 +232,7 @@ class PutSourceRequest(_message.Message):
     kind: Global___SourceKind.ValueType
     """What it is."""
     root: _builtins.str
-    """Its path or address."""
+    """Its path or address, without a password."""
     every_minutes: _builtins.int
     """Minutes between two runs of `braid sync --watch`. Not set: it runs only when asked to."""
     credential_variable: _builtins.str

@@ -220,7 +220,11 @@ class Roles:
         if words & (ENDED_ADJECTIVES | FUTURE_ADJECTIVES):
             return
         for statement in self._of_thing(named, noun, words, confidence):
-            yield replace(statement, role=role, exclusive=single)
+            # A user has several projects, and makes many choices.
+            if statement.type in {_R.WORKS_ON, _R.DECIDED}:
+                yield statement
+            else:
+                yield replace(statement, role=role, exclusive=single)
 
     def _of_thing(
         self,

@@ -67,6 +67,7 @@ def test_what_is_said_in_place_of_something_ends_it(before: str, after: str, gon
         ("My editor is Vim.", "My favourite editor is Helix."),
         ("My boss is Ana.", "Bob's boss is Clara."),
         ("I live in Graz.", "Ana lives in Vienna."),
+        ("My project is Sturmvogel.", "My project is Albatros."),
     ],
 )
 def test_what_may_be_true_beside_it_ends_nothing(before: str, after: str) -> None:
