@@ -14,6 +14,7 @@ from pathlib import Path
 
 from deploy.local.errors import JarRefusedError, JarUnavailableError, LocalStackError
 from deploy.local.progress import StartProgress
+from services.runtime.user_folders import cache_folder
 
 LOCK = Path(__file__).with_name("neo4j.lock")
 PARALLEL = 12
@@ -41,8 +42,7 @@ Fetch = Callable[[Jar], Iterator[bytes]]
 
 def default_cache(environment: Mapping[str, str]) -> Path:
     """Return the cache that all of a user's stacks share: `$XDG_CACHE_HOME/braid`, or `~/.cache/braid`."""
-    base = environment.get("XDG_CACHE_HOME")
-    return (Path(base) if base else Path.home() / ".cache") / "braid"
+    return cache_folder(environment) or Path.home() / ".cache" / "braid"
 
 
 def read_lock(path: Path = LOCK) -> tuple[Jar, ...]:

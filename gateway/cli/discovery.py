@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from gateway.cli.errors import CliError
+from services.runtime.user_folders import state_folder
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -188,12 +189,3 @@ def _nothing_found(tried: list[str]) -> CliError:
         f"no running stack found; tried {'; '.join(tried)}. Start one with `braid up`, or set BRAID_URL",
         reason="UNREACHABLE",
     )
-
-
-def state_folder(environment: Mapping[str, str]) -> Path | None:
-    """`$XDG_STATE_HOME/braid`, by default `~/.local/state/braid`; None if the user has no home folder."""
-    base = Path(environment.get("XDG_STATE_HOME", ""))
-    if base.is_absolute():
-        return base / "braid"
-    home = Path(environment.get("HOME", ""))
-    return home / ".local" / "state" / "braid" if home.is_absolute() else None

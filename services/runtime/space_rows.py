@@ -101,4 +101,6 @@ def _is_key(text: object) -> bool:
         key = json.loads(text) if isinstance(text, str) else None
     except (ValueError, RecursionError):
         return False
-    return isinstance(key, list) and all(isinstance(part, str | int | float) for part in key)
+    if not isinstance(key, list) or not key:
+        return False
+    return all(isinstance(part, str | int | float) for part in key)

@@ -170,7 +170,7 @@ def source_prefix(name: str) -> str:
     """Returns what the ids of a source's documents begin with. Raises CliError if it could be that of another one."""
     if not name.strip() or not name.isprintable() or "/" in name:
         # With a `/`, paths of two folders could be equal.
-        message = "the folder needs a --name of printable characters without `/`"
+        message = "the source needs a --name of printable characters without `/`"
         raise CliError(message, reason="INVALID_FIELD")
     return f"{name}/"
 

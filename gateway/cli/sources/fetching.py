@@ -59,7 +59,10 @@ class _Kept:
 
 
 class Fetcher:
-    """Reads addresses one after another, with a pause between them. Bodies are kept, and sent again only if changed."""
+    """Reads each address once, one after another, with a pause between them.
+
+    Bodies are kept for the next one, and sent again only if they have changed.
+    """
 
     def __init__(
         self,
@@ -78,6 +81,7 @@ class Fetcher:
         self._sleep = sleep
         self._http = httpx2.Client(headers={"user-agent": f"{AGENT}/{VERSION}"}, timeout=_TIMEOUT)
         self._asked = False
+        self._pages: dict[str, Page] = {}
 
     def close(self) -> None:
         """Closes all connections."""
@@ -85,6 +89,12 @@ class Fetcher:
 
     def get(self, address: str, *, max_bytes: int) -> Page:
         """Reads an address. Raises FetchError."""
+        if address not in self._pages:
+            self._pages[address] = self._followed(address, max_bytes)
+        return self._pages[address]
+
+    def _followed(self, address: str, max_bytes: int) -> Page:
+        """Returns what is at an address, or where it redirects to."""
         body = self._folder / hashlib.sha256(address.encode()).hexdigest()
         kept = _read_kept(body)
         seen = {address}

@@ -85,25 +85,26 @@ class Repository:
     def fetched(self, file: File) -> Iterator[Found]:
         """See the protocol."""
         path = file.id.removeprefix(self._prefix)
-        versions = self._versions.get(path, ())
-        for version in [*self._unread(file, versions), Version(file.metadata[BLOB], 0)]:
-            target = self._into / version.blob / path
+        for one in [*self._unread(file, self._versions.get(path, ())), file]:
+            blob = one.metadata[BLOB]
+            target = self._into / blob / path
             target.parent.mkdir(parents=True, exist_ok=True)
-            target.write_bytes(self._git("cat-file", "blob", version.blob))
-            if version.time:
-                valid_at = _rfc_3339(version.time)
-                yield replace(file, path=target, metadata={BLOB: version.blob}, valid_at=valid_at)
-            else:
-                yield replace(file, path=target)
+            target.write_bytes(self._git("cat-file", "blob", blob))
+            yield replace(one, path=target)
             with suppress(OSError):
                 target.unlink()
 
-    def _unread(self, file: File, versions: Sequence[Version]) -> Sequence[Version]:
-        """Returns a file's versions before the last one that are not stored, oldest first, if they count."""
-        earlier = list(versions[:-1]) if self._history else []
+    def _unread(self, file: File, versions: Sequence[Version]) -> Sequence[File]:
+        """Returns a file as it was before its last version and is not stored, oldest first, if that counts."""
+        earlier = versions[:-1] if self._history else ()
         known = self._stored.get(file.id, {}).get(BLOB)
-        places = [place for place, one in enumerate(earlier) if one.blob == known]
-        return earlier[places[-1] + 1 :] if places else earlier
+        unread: list[File] = []
+        for blob, time in earlier:
+            if blob == known:
+                unread.clear()
+            else:
+                unread.append(replace(file, metadata={BLOB: blob}, valid_at=_rfc_3339(time)))
+        return unread
 
     def _entry(self, path: str, blob: str, size: int) -> Found | None:
         kind = content_type_of(path.rpartition("/")[2])

@@ -18,6 +18,8 @@ from gateway.cli.ingest.files import prefix_of, source_prefix
 from gateway.cli.sources.connector import Choice
 from gateway.cli.sources.folder import Folder
 from gateway.cli.sources.maildir import Maildir, is_maildir
+from services.runtime.addresses import has_password
+from services.runtime.user_folders import cache_folder
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -83,7 +85,8 @@ class SourceSpec:
     def _remote(
         self, environment: Mapping[str, str], choice: Choice, into: Path
     ) -> Iterator[Connector]:
-        place = _cache_folder(environment, into) / hashlib.sha256(self.root.encode()).hexdigest()
+        cache = cache_folder(environment) or into
+        place = cache / "sources" / hashlib.sha256(self.root.encode()).hexdigest()
         if self.kind == GIT:
             from gateway.cli.sources.git import Repository  # noqa: PLC0415
 
@@ -160,12 +163,8 @@ def new_spec(what: str, wanted: Wanted) -> SourceSpec:
 
 
 def refuse_password(address: str) -> None:
-    """Raises CliError for an address that names a password; what is no address has none."""
-    try:
-        has_password = urlsplit(address).password is not None
-    except ValueError:
-        has_password = False
-    if has_password:
+    """Raises CliError for an address that holds a password."""
+    if has_password(address):
         text = "a source keeps no password: use --credential-variable, or git's own helpers"
         raise CliError(text, reason="INVALID_FIELD")
 
@@ -226,12 +225,3 @@ def _name_of(what: str, kind: str) -> str:
 def _resolved(what: str) -> str:
     path, mark, branch = what.partition("#")
     return f"{Path(path).resolve()}{mark}{branch}"
-
-
-def _cache_folder(environment: Mapping[str, str], otherwise: Path) -> Path:
-    """`$XDG_CACHE_HOME/braid/sources`, by default `~/.cache/braid/sources`; another one without a home folder."""
-    base = Path(environment.get("XDG_CACHE_HOME", ""))
-    if not base.is_absolute():
-        home = Path(environment.get("HOME", ""))
-        base = home / ".cache" if home.is_absolute() else otherwise
-    return base / "braid" / "sources"

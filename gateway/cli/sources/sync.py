@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.text import Text
 
-from gateway.cli.discovery import state_folder
 from gateway.cli.errors import CliError, StillRunningError
 from gateway.cli.exit_codes import ExitCode
 from gateway.cli.ingest.report import show_names, show_report
@@ -35,6 +34,7 @@ from gateway.cli.sources.options import (
 from gateway.cli.sources.running import Run
 from gateway.cli.sources.spec import FOLDER, SourceSpec, Wanted, is_due, new_spec, refuse_password
 from gateway.cli.terminal_escape import line
+from services.runtime.user_folders import state_folder
 
 if TYPE_CHECKING:
     from gateway.cli.session import Session

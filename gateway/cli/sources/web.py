@@ -193,7 +193,9 @@ class Site:
                 if is_sitemap or not error.is_gone:
                     raise CliError(f"{place} {error}") from None
                 continue
-            more = [one for one in nested if one.startswith(self._origin) and one not in known]
+            more = [
+                one for one in nested if one.startswith(f"{self._origin}/") and one not in known
+            ]
             known.update(more)
             waiting.extend(more)
             pages.update(dict.fromkeys(filter(self._is_of_site, addresses)))

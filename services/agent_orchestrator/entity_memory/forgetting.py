@@ -1,4 +1,4 @@
-"""What a request to forget means: the entities and relationships of a user's memory that its words name."""
+"""Requests to forget, and what they mean: the entities and relationships of a user's memory that the words name."""
 
 from __future__ import annotations
 
@@ -22,14 +22,24 @@ _ALL: Final = compile_linear(
     rf"|\b(?:my|your|the) (?:whole |entire )?memor(?:y|ies){_ABOUT_USER}",
     ignore_case=True,
 )
+_POLITE: Final = r"^\W*(?:(?:please|kindly|ok|okay|yes|now|and|(?:can|could|would|will) you)[ ,]+)*"
+_FORGET: Final = r"(?:forget|unlearn|stop remembering|don't remember|do not remember)"
+_DELETE: Final = r"(?:delete|erase|remove|clear|wipe)"
+# "Delete" may be meant of anything.
+_ASKS: Final = compile_linear(
+    rf"{_POLITE}(?:{_FORGET}\s+\S|{_DELETE}\s.*"
+    r"\b(?:memor(?:y|ies)|(?:about|of|on) me|you (?:know|remember|saved|stored))\b)",
+    ignore_case=True,
+)
+_FORGET_IT: Final = compile_linear(r"^\W*forget (?:it|about it|that)\W*$", ignore_case=True)
 _REQUEST: Final = compile_linear(
-    r"^\W*(?:(?:please|kindly|ok|okay|yes|now|and|(?:can|could|would|will) you)[ ,]+)*"
-    r"(?:forget|unlearn|stop remembering|don't remember|do not remember|delete|erase|remove|clear|wipe)\b"
+    rf"{_POLITE}(?:{_FORGET}|{_DELETE})\b"
     r"(?: (?:that|about|everything|all|what|anything|whatever|it|this))*"
     rf"(?: {_KNOWN})?(?: (?:about|of|on|regarding))?",
     ignore_case=True,
 )
 _FIRST_PERSON: Final = compile_linear(r"\b(?:i|i'm|i've|we|we're|we've|my|our)\b", ignore_case=True)
+TO_CONFIRM: Final = "To confirm, say: “Yes, forget everything.”"
 _CONFIRMS: Final = compile_linear(r"^\W*(?:yes|i confirm|confirmed)\b", ignore_case=True)
 
 
@@ -97,6 +107,17 @@ def of_role(words: str, own: Sequence[Relationship]) -> Selection:
         or (one.type is RelationshipType.LIVES_IN and one.type in question.types)
     )
     return Selection(relationships=chosen)
+
+
+def asks_to_forget(text: str) -> bool:
+    """Whether users want something deleted that is remembered about them."""
+    plain = text.replace("’", "'")
+    return bool(_ASKS.match(plain)) or bool(_FORGET_IT.match(plain))
+
+
+def names_what_to_forget(text: str) -> bool:
+    """Whether a request to forget says what: not "forget it", which only ends a subject."""
+    return asks_to_forget(text) and not _FORGET_IT.match(text.replace("’", "'"))
 
 
 def subject_to_forget(words: str) -> str:

@@ -12,7 +12,7 @@ from services.agent_orchestrator.entity_memory.records import (
     NewRelationship,
     Relationship,
 )
-from services.agent_orchestrator.entity_memory.roles import plain_role, same_roles
+from services.agent_orchestrator.entity_memory.roles import is_in_place_of
 from services.agent_orchestrator.entity_memory.sentences import YOU, I, clause
 from services.agent_orchestrator.entity_memory.turns import Extractor
 from services.runtime.errors import BraidError
@@ -100,12 +100,7 @@ def _other_names(
     new: NewRelationship, replaced: Sequence[NewRelationship | Relationship]
 ) -> list[str]:
     """Returns the distinct names of what has the role, or the type, of a relationship and is another target."""
-    roles = same_roles(new.role) if new.role else []
-    names = (
-        one.target.name
-        for one in replaced
-        if (plain_role(one.role) in roles if roles else one.type is new.type)
-    )
+    names = (one.target.name for one in replaced if is_in_place_of(new, one))
     own = folded_name(new.target.name)
     return list({folded_name(name): name for name in names if folded_name(name) != own}.values())
 

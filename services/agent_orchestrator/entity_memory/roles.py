@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Final, Protocol
+
+from services.agent_orchestrator.entity_memory.domain import RelationshipType
 
 # Words for one role. A newer "my manager" replaces an older "my boss".
 _SAME: Final = tuple(
@@ -41,6 +43,25 @@ def same_roles(role: str) -> list[str]:
     """Returns the words for a role, itself among them."""
     plain = plain_role(role)
     return sorted(next((words for words in _SAME if plain in words), {plain}))
+
+
+class Held(Protocol):
+    """Something of a type that may have a role."""
+
+    @property
+    def type(self) -> RelationshipType:
+        """Its type."""
+
+    @property
+    def role(self) -> str:
+        """What its target is to the user; "" if nothing is said of that."""
+
+
+def is_in_place_of(new: Held, other: Held) -> bool:
+    """Whether the first, if it is exclusive, takes the place of the second: of its role, without one of its type."""
+    if new.role:
+        return plain_role(other.role) in same_roles(new.role)
+    return other.type is new.type
 
 
 def is_single(role: str) -> bool:

@@ -85,8 +85,11 @@ def clause(one: Said, user: UserAs, *, past: bool = False) -> str:
     """Returns a relationship as a clause, such as "you use DuckDB" or "your boss is Bob"."""
     if one.role and one.source.is_user:
         return f"{user.owner} {one.role} {'was' if past else 'is'} {one.target.name}"
-    plural, singular = (_PAST_VERBS[one.type],) * 2 if past else _VERBS[one.type]
-    verb = plural if one.source.is_user and user.plural else singular
+    if past:
+        verb = _PAST_VERBS[one.type]
+    else:
+        plural, singular = _VERBS[one.type]
+        verb = plural if one.source.is_user and user.plural else singular
     if user is I and one.source.is_user and verb.startswith("are "):
         verb = f"am {verb.removeprefix('are ')}"
     target = user.object if one.target.is_user else one.target.name

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from datetime import datetime
 from typing import Any, TypeAlias
-from urllib.parse import urlsplit
 
 from braid.agent.v1 import sources_pb2, sources_pb2_grpc
 from services.agent_orchestrator.sources.store import SourceRecord, SourceSpec, SourceStore
+from services.runtime.addresses import has_password
 from services.runtime.context import current_call
 from services.runtime.errors import FieldError, InvalidFieldError
 from services.runtime.times import to_timestamp
@@ -77,7 +77,7 @@ def _spec(request: sources_pb2.PutSourceRequest) -> SourceSpec:
     name = request.name
     if not name.strip() or not name.isprintable() or "/" in name:
         raise InvalidFieldError(FieldError("name", "must be printable characters without `/`"))
-    if _has_password(request.root):
+    if has_password(request.root):
         raise InvalidFieldError(
             FieldError("root", "must not hold a password: whoever may read the space reads it")
         )
@@ -92,14 +92,6 @@ def _spec(request: sources_pb2.PutSourceRequest) -> SourceSpec:
         with_history=request.with_history,
         paused=request.paused,
     )
-
-
-def _has_password(root: str) -> bool:
-    """Whether an address names a password; what is no address has none."""
-    try:
-        return urlsplit(root).password is not None
-    except ValueError:
-        return False
 
 
 def _message(record: SourceRecord) -> sources_pb2.Source:

@@ -10,6 +10,7 @@ import pytest
 from braid.agent.v1 import memories_pb2
 from braid.common.v1 import errors_pb2
 from braid.graph.v1 import relations_pb2
+from services.agent_orchestrator.typed_memory.memories import Memories
 from services.runtime.channels import Metadata
 from services.runtime.status import error_from_rpc
 from tests.integration.upkeep.conftest import World
@@ -91,6 +92,23 @@ async def test_another_text_takes_the_place_of_the_one_before_with_its_relations
     await world.memories.DeleteMemory(gone, metadata=who, timeout=20)
     anew = await remember(world, who, "Tightened the valve.")
     assert list((await read(world, who, anew.id)).past) == []
+
+
+async def test_an_interrupted_change_is_finished_by_the_next_attempt_and_its_past_is_kept_once(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def interrupted(*_given: object) -> None:
+        raise ConnectionError
+
+    who = user()
+    memory = await remember(world, who, "The lift is slow.")
+    with monkeypatch.context() as patch:
+        patch.setattr(Memories, "delete", interrupted)
+        with pytest.raises(grpc.aio.AioRpcError):
+            await change(world, who, memory.id, content="The lift is fast.")
+    changed = await change(world, who, memory.id, content="The lift is fast.")
+    assert [one.content for one in changed.past] == ["The lift is slow."]
+    assert await reason_of(read(world, who, memory.id)) == errors_pb2.ERROR_REASON_NOT_FOUND
 
 
 async def test_what_is_not_its_text_is_changed_in_place(world: World) -> None:

@@ -1,4 +1,4 @@
-"""Page tokens, ids, times, queries and addresses."""
+"""Page tokens, ids, times, queries, addresses and folders."""
 
 from __future__ import annotations
 
@@ -6,16 +6,19 @@ import base64
 import json
 import uuid
 from datetime import UTC, datetime, timedelta, timezone
+from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from services.runtime.addresses import has_password
 from services.runtime.errors import InvalidFieldError
 from services.runtime.ids import chunk_id, content_sha256, derived_uuid, document_hash, is_space
 from services.runtime.listen import ListenError, check_listen
 from services.runtime.paging import decode_token, encode_token
 from services.runtime.times import to_datetime, to_timestamp
+from services.runtime.user_folders import cache_folder, state_folder
 
 scalars = st.one_of(st.text(max_size=20), st.integers(-(2**53), 2**53), st.none(), st.booleans())
 
@@ -133,3 +136,34 @@ def test_the_first_and_last_instants_are_moved_by_a_microsecond(end: datetime) -
 def test_an_invalid_or_missing_port_is_refused(listen: str) -> None:
     with pytest.raises(ListenError):
         check_listen(listen, authenticated=True)
+
+
+@pytest.mark.parametrize(
+    ("address", "has_one"),
+    [
+        ("https://me:secret@example.org/a", True),
+        ("https://me:@example.org", True),
+        ("https://me@example.org", False),
+        ("https://example.org/a?b=c:d@e", False),
+        ("/srv/notes", False),
+        ("http://[broken", False),
+    ],
+)
+def test_an_address_with_a_password_is_recognized(address: str, has_one: bool) -> None:
+    assert has_password(address) is has_one
+
+
+def test_a_users_folders_are_those_of_the_xdg_base_directories() -> None:
+    home = {"HOME": "/home/mira"}
+    assert cache_folder(home) == Path("/home/mira/.cache/braid")
+    assert state_folder(home) == Path("/home/mira/.local/state/braid")
+    assert cache_folder(home | {"XDG_CACHE_HOME": "/var/cache"}) == Path("/var/cache/braid")
+    assert state_folder({"XDG_STATE_HOME": "/state"}) == Path("/state/braid")
+
+
+def test_a_relative_folder_is_ignored_and_without_a_home_there_is_none() -> None:
+    assert cache_folder({"HOME": "/home/mira", "XDG_CACHE_HOME": "cache"}) == Path(
+        "/home/mira/.cache/braid"
+    )
+    assert cache_folder({"XDG_CACHE_HOME": "cache"}) is None
+    assert state_folder({"HOME": "home"}) is None

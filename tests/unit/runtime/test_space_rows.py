@@ -59,7 +59,16 @@ def test_a_token_is_that_of_its_place_and_its_export() -> None:
 
 @pytest.mark.parametrize(
     ("step", "after"),
-    [(-1, None), ("1", None), (True, None), (1.5, None), (0, 3), (0, "no JSON"), (0, '{"a": 1}')],
+    [
+        (-1, None),
+        ("1", None),
+        (True, None),
+        (1.5, None),
+        (0, 3),
+        (0, "no JSON"),
+        (0, "[]"),
+        (0, '{"a": 1}'),
+    ],
 )
 def test_a_forged_token_is_refused(step: object, after: object) -> None:
     forged = encode_token(QUERY, [step, after])  # type: ignore[list-item]

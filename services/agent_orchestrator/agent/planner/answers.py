@@ -26,14 +26,15 @@ from services.agent_orchestrator.agent.planner.replies import (
     ACKNOWLEDGED,
     GREETING,
     asks_about_conversations,
-    asks_to_forget,
     declares,
     reply_to,
 )
+from services.agent_orchestrator.agent.planner.routing import DOCUMENT_TOOLS
 from services.agent_orchestrator.agent.planner.statements import Found, Statement, gather
 from services.agent_orchestrator.agent.planner.time_preference import ALIKE
 from services.agent_orchestrator.agent.planner.wordlists import phrases
 from services.agent_orchestrator.agent.results import ResultItem, ToolResult
+from services.agent_orchestrator.entity_memory.forgetting import asks_to_forget
 
 NOTHING_ANSWERS: Final = "The documents do not say."
 NOTHING_ABOUT: Final = "I found nothing about this in the documents."
@@ -63,7 +64,6 @@ _GRAPH_TOOLS: Final = (
     "get_snapshot",
     "get_entity_history",
 )
-_DOCUMENT_TOOLS: Final = ("comprehensive_search", "hybrid_search", "vector_search")
 _TIMED: Final = frozenset({"get_snapshot", "diff_graph"})
 _MAX_CHANGES: Final = 10
 # Logits by which the text as given must be answered better than what it was completed to: a text that asks less is
@@ -352,7 +352,7 @@ def _documents_were_searched(part: AnsweredPart) -> bool:
 def _nothing(part: AnsweredPart, found: Found) -> str:
     if _asked(part, "search_conversations") and asks_about_conversations(part.question.text):
         return "Nothing about this was said in a conversation that is kept."
-    if _asked(part, "query_graph") and not _asked(part, *_DOCUMENT_TOOLS):
+    if _asked(part, "query_graph") and not _asked(part, *DOCUMENT_TOOLS):
         return "Nothing is remembered about you on this yet."
     said = _CANNOT_COMPUTE.get(goal_of(part.question), NOTHING_ANSWERS)
     if declares(part.question.text):

@@ -27,7 +27,6 @@ from services.agent_orchestrator.agent.planner.question import (
 from services.agent_orchestrator.agent.planner.replies import (
     asks_about_conversations,
     asks_nothing,
-    names_what_to_forget,
 )
 from services.agent_orchestrator.agent.planner.routing import HISTORY, route
 from services.agent_orchestrator.agent.planner.small_talk import is_small_talk
@@ -45,6 +44,7 @@ from services.agent_orchestrator.agent.planner.topics import (
     topic,
     with_interrogative,
 )
+from services.agent_orchestrator.entity_memory.forgetting import names_what_to_forget
 from services.runtime.patterns import compile_linear, escape
 
 # Characters that are parsed; the text after them is only used as a search query. The question comes first.

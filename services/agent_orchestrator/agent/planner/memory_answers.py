@@ -8,14 +8,11 @@ from typing import Final
 
 from services.agent_orchestrator.agent.planner.question import Question
 from services.agent_orchestrator.agent.planner.reading import BAR, Reading
-from services.agent_orchestrator.agent.planner.replies import (
-    asks,
-    asks_about_conversations,
-    asks_to_forget,
-)
+from services.agent_orchestrator.agent.planner.replies import asks, asks_about_conversations
 from services.agent_orchestrator.agent.planner.statements import Statement
 from services.agent_orchestrator.agent.results import ResultItem
 from services.agent_orchestrator.entity_memory.extraction.own_text import OwnText
+from services.agent_orchestrator.entity_memory.forgetting import asks_to_forget
 
 # Logits below the best one within which others answer too.
 _NEAR: Final = 3.0

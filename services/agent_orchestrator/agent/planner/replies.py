@@ -7,13 +7,17 @@ from typing import Final, NamedTuple
 from services.agent_orchestrator.agent.planner.first_person import is_statement
 from services.agent_orchestrator.agent.planner.language import is_english
 from services.agent_orchestrator.agent.planner.small_talk import is_small_talk
+from services.agent_orchestrator.entity_memory.forgetting import (
+    TO_CONFIRM,
+    asks_to_forget,
+    names_what_to_forget,
+)
 from services.runtime.patterns import compile_linear
 
 GREETING: Final = (
     "Hello. Ask me about your documents and what is known about people, teams and things."
 )
 NOTED: Final = "Noted."
-TO_CONFIRM: Final = "To confirm, say: “Yes, forget everything.”"
 KEPT: Final = "I keep that in mind: ask me about it whenever you like."
 ACKNOWLEDGED: Final = "All right. Ask me when you want to know something."
 WELCOME: Final = "You are welcome."
@@ -67,14 +71,6 @@ _ACKNOWLEDGES: Final = compile_linear(
     ignore_case=True,
 )
 _DAYTIME: Final = compile_linear(r"^\W*good (?:morning|afternoon|evening|day)\b", ignore_case=True)
-_POLITE: Final = r"^\W*(?:(?:please|kindly|ok|okay|yes|now|and|(?:can|could|would|will) you)[ ,]+)*"
-_FORGET: Final = compile_linear(
-    _POLITE
-    + r"(?:(?:forget|unlearn|stop remembering|don't remember|do not remember)\s+\S|"
-    + r"(?:delete|erase|remove|clear|wipe)\s.*"
-    + r"\b(?:memor(?:y|ies)|(?:about|of|on) me|you (?:know|remember|saved|stored))\b)",
-    ignore_case=True,
-)
 _TELL: Final = r"(?:tell|told|say|said|mention(?:ed)?|talk(?:ed)?|write|wrote|written)"
 _ANSWER: Final = (
     r"(?:tell|told|say|said|answer(?:ed)?|repl(?:y|ied)|recommend(?:ed)?|suggest(?:ed)?)"
@@ -91,18 +87,11 @@ _SAID: Final = compile_linear(
     r"(?: (?:about|of|on|that|regarding))?",
     ignore_case=True,
 )
-_FORGET_IT: Final = compile_linear(r"^\W*forget (?:it|about it|that)\W*$", ignore_case=True)
 
 
 def asks_nothing(text: str) -> bool:
     """Whether a text needs no look-up: small talk, a statement about the user, or a request to forget."""
     return is_small_talk(text) or is_statement(text) or asks_to_forget(text)
-
-
-def asks_to_forget(text: str) -> bool:
-    """Whether users want something deleted that is remembered about them."""
-    plain = text.replace("’", "'")
-    return bool(_FORGET.match(plain)) or bool(_FORGET_IT.match(plain))
 
 
 class AskedOfConversations(NamedTuple):
@@ -121,11 +110,6 @@ def asked_of_conversations(text: str) -> AskedOfConversations:
     """Returns what a question about earlier conversations is about."""
     plain = text.replace("’", "'")
     return AskedOfConversations(_SAID.sub(" ", plain).strip(" ?.!,"), bool(_ANSWERED.search(plain)))
-
-
-def names_what_to_forget(text: str) -> bool:
-    """Whether a request to forget says what: not "forget it", which only ends a subject."""
-    return asks_to_forget(text) and not _FORGET_IT.match(text.replace("’", "'"))
 
 
 def asks(text: str) -> bool:

@@ -13,6 +13,7 @@ from services.agent_orchestrator.agent.planner.dates.expressions import TimeExpr
 from services.agent_orchestrator.agent.planner.question import Question
 
 HISTORY: Final = "get_entity_history"
+DOCUMENT_TOOLS: Final = frozenset({"comprehensive_search", "hybrid_search", "vector_search"})
 _LAST_INSTANT: Final = timedelta(microseconds=1)
 _RELATION_NAME: Final = re.compile(r"\b[A-Z]{2,60}(?:_[A-Z]{1,60}){1,20}\b")
 _PERCENT: Final = re.compile(
@@ -125,8 +126,8 @@ def _nothing(_question: Question) -> list[ToolCall]:
     return []
 
 
-def _memory(question: Question) -> list[ToolCall]:
-    """What is remembered of the user, and what they said: that is more than the memory understood."""
+def memory_calls(question: Question) -> list[ToolCall]:
+    """Returns the calls for what is remembered of the user, and for their own messages about it."""
     remembered = ToolCall("query_graph", {"query": question.text})
     if not replies.asks_about_conversations(question.text):
         return [remembered, _said(question.text, "user", _READ_MESSAGES)]
@@ -139,11 +140,6 @@ def _memory(question: Question) -> list[ToolCall]:
 def _said(query: str, author: str, limit: int) -> ToolCall:
     arguments = {"query": query, "author": author, "limit": limit}
     return ToolCall("search_conversations", arguments)
-
-
-def memory_calls(question: Question) -> list[ToolCall]:
-    """Returns the calls for what is remembered of the user, for a question that documents do not answer."""
-    return _memory(question)
 
 
 def _forget(question: Question) -> list[ToolCall]:
@@ -239,7 +235,7 @@ def _is_now(question: Question) -> bool:
 
 _CALLS: Final[Mapping[str, Callable[[Question], list[ToolCall]]]] = {
     "none": _nothing,
-    "query_graph": _memory,
+    "query_graph": memory_calls,
     "forget": _forget,
     "search_findings": _findings,
     "search_knowledge_graph": _relations,

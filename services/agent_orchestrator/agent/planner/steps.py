@@ -34,7 +34,6 @@ from services.agent_orchestrator.agent.planner.replies import (
     ACKNOWLEDGED,
     KEPT,
     NOTED,
-    TO_CONFIRM,
     confirms_too_briefly,
     instructs,
     is_foreign_statement,
@@ -42,6 +41,7 @@ from services.agent_orchestrator.agent.planner.replies import (
     may_state,
 )
 from services.agent_orchestrator.agent.planner.routing import (
+    DOCUMENT_TOOLS,
     HISTORY,
     ToolCall,
     memory_calls,
@@ -51,10 +51,10 @@ from services.agent_orchestrator.agent.planner.routing import (
 from services.agent_orchestrator.agent.planner.tool_choice import ChooseTool
 from services.agent_orchestrator.agent.planner.two_hop_questions import bridge
 from services.agent_orchestrator.agent.results import MAX_ITEMS, ResultItem, ToolResult
+from services.agent_orchestrator.entity_memory.forgetting import TO_CONFIRM
 from services.agent_orchestrator.entity_memory.notes import NoteTurn, not_noted
 from services.runtime.patterns import compile_linear
 
-_DOCUMENT_TOOLS: Final = frozenset({"comprehensive_search", "hybrid_search", "vector_search"})
 _RECORDS: Final = frozenset({"query_graph", "search_conversations", "search_findings", "forget"})
 # The first calls, the second hop of a question, and a document search if the graph has no answer.
 _MAX_STEPS: Final = 3
@@ -126,52 +126,37 @@ class Conversation:
         return tuple(result for call_id, result in self.results if call_id.startswith(start))
 
 
-async def _reply_to_statement(
-    talk: Conversation, questions: Sequence[Question], context: PlannerContext
-) -> str:
-    """Returns the reply to what a message states: what the memory takes from it, if that is known in time."""
-    is_stated = keeps_in_mind(talk.question)
-    if not context.is_remembered:
-        return ACKNOWLEDGED
-    kept = KEPT if is_stated and context.is_in_conversation else ACKNOWLEDGED
-    if not any(is_statement(one.text) for one in questions):
-        return kept
-    noted = await context.note([*(turn.question for turn in talk.turns), talk.question])
-    if noted is None:
-        return NOTED
-    return noted or kept
-
-
-async def _reply_to_what_is_stated(talk: Conversation, context: PlannerContext) -> str:
-    """Returns what the memory takes from a message that asks nothing; "" if that is nothing.
-
-    That decides what a statement is: however it is worded, it is not looked up in the documents.
-    """
-    if talk.turns and confirms_too_briefly(talk.question, talk.turns[-1].answer):
-        return TO_CONFIRM
-    if not context.is_remembered:
-        return ""
-    if is_foreign_statement(talk.question):
-        return KEPT if context.is_in_conversation else ""
-    if not may_state(talk.question):
-        return ""
-    noted = await context.note([*(turn.question for turn in talk.turns), talk.question])
-    return noted or (KEPT if context.is_in_conversation and instructs(talk.question) else "")
-
-
 async def _first_step(
     talk: Conversation, questions: Sequence[Question], tools: Sequence[str], context: PlannerContext
 ) -> Step:
-    """Returns the first calls, or the reply to what asks nothing."""
-    stated = await _reply_to_what_is_stated(talk, context)
-    if stated:
-        return Step(text=_introduced(stated, talk))
+    """Returns the first calls, or the reply to what asks nothing.
+
+    What the memory takes from a message decides whether it is a statement: however it is worded, it is not looked up in
+    the documents.
+    """
+    text = talk.question
+    if talk.turns and confirms_too_briefly(text, talk.turns[-1].answer):
+        return Step(text=_introduced(TO_CONFIRM, talk))
+    is_found_again = context.is_remembered and context.is_in_conversation
+    is_foreign = is_foreign_statement(text)
+    if is_found_again and is_foreign:
+        return Step(text=_introduced(KEPT, talk))
     calls = _first_calls(questions, tools)
+    may_be_noted = may_state(text) and not is_foreign
+    is_stated = not calls and any(is_statement(one.text) for one in questions)
+    noted: str | None = ""
+    if context.is_remembered and (may_be_noted or is_stated):
+        noted = await context.note([*(turn.question for turn in talk.turns), text])
+    if noted and may_be_noted:
+        return Step(text=_introduced(noted, talk))
+    if noted is None and is_stated:
+        noted = NOTED
+    is_kept = instructs(text) if calls else keeps_in_mind(text)
+    if is_found_again and is_kept and not noted:
+        return Step(text=_introduced(KEPT, talk))
     if calls:
         return Step(tuple(calls))
-    noted = await _reply_to_statement(talk, questions, context)
-    if noted == KEPT:
-        return Step(text=_introduced(noted, talk))
+    noted = noted or ACKNOWLEDGED
     return _answer(nothing_to_look_up(questions, introduce=not talk.is_introduced, noted=noted))
 
 
@@ -305,7 +290,7 @@ def _further_pages(parts: Sequence[AnsweredPart], step: int) -> list[PlannedCall
 
 async def _needs_documents(part: AnsweredPart, asked: set[str], reading: Reading) -> bool:
     """Whether a part was asked of a tool other than documents or records, without an answer."""
-    if asked & _DOCUMENT_TOOLS:
+    if asked & DOCUMENT_TOOLS:
         return False
     if asked and asked <= _RECORDS:
         # Whom "we" means is not known: what the user did not say may stand in a document.
@@ -318,7 +303,7 @@ async def _needs_documents(part: AnsweredPart, asked: set[str], reading: Reading
 
 async def _needs_memory(part: AnsweredPart, asked: set[str], reading: Reading) -> bool:
     """Whether the documents do not answer what the user asks about themselves."""
-    if "query_graph" in asked or not asked & _DOCUMENT_TOOLS:
+    if "query_graph" in asked or not asked & DOCUMENT_TOOLS:
         return False
     is_own = _OWN.search(part.question.text) is not None
     return is_own and not await is_answered(part, reading)

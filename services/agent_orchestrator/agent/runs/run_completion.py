@@ -7,12 +7,12 @@ import asyncio
 from services.agent_orchestrator.agent.answering import Answer
 from services.agent_orchestrator.agent.chat_tasks import read_chat_task
 from services.agent_orchestrator.agent.conversations.store import ConversationStore, Turn
-from services.agent_orchestrator.agent.planner.replies import asks_to_forget
 from services.agent_orchestrator.agent.runs.ask import Ask, RunMemory
 from services.agent_orchestrator.agent.runs.event_log import RunLog
 from services.agent_orchestrator.agent.runs.events import Event
 from services.agent_orchestrator.agent.runs.run import Run
 from services.agent_orchestrator.agent.runs.store_failures import STORE_FAILURES, warn
+from services.agent_orchestrator.entity_memory.forgetting import asks_to_forget
 from services.agent_orchestrator.entity_memory.queue import MemoryWrites
 from services.agent_orchestrator.entity_memory.records import Owner as MemoryOwner
 from services.agent_orchestrator.entity_memory.records import Provenance

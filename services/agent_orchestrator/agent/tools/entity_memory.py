@@ -10,13 +10,13 @@ from pydantic import AfterValidator, Field, StringConstraints
 from pydantic_ai import FunctionToolset, ModelRetry, RunContext, ToolReturn
 
 from services.agent_orchestrator.agent.dependencies import AgentDependencies
-from services.agent_orchestrator.agent.planner.replies import TO_CONFIRM
 from services.agent_orchestrator.agent.results import Citation, ResultItem, ToolResult
 from services.agent_orchestrator.agent.runs.event_log import Owner as ConversationOwner
 from services.agent_orchestrator.agent.tools.saving import Names, reason_not_to_save
 from services.agent_orchestrator.agent.tools.tool_result import is_refusal, respond, retry_for
 from services.agent_orchestrator.entity_memory.domain import EntityType, RelationshipType
 from services.agent_orchestrator.entity_memory.forgetting import (
+    TO_CONFIRM,
     Forgotten,
     is_confirmed,
     means_everything,

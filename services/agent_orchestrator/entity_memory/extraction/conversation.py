@@ -31,7 +31,7 @@ from services.agent_orchestrator.entity_memory.extraction.references import Refe
 from services.agent_orchestrator.entity_memory.extraction.statements.domain import Statement
 from services.agent_orchestrator.entity_memory.extraction.statements.interpreter import Interpreter
 from services.agent_orchestrator.entity_memory.extraction.tokens import tokenize
-from services.agent_orchestrator.entity_memory.roles import plain_role, same_roles
+from services.agent_orchestrator.entity_memory.roles import is_in_place_of
 
 _R = RelationshipType
 MAX_CONTEXT_LENGTH = 300
@@ -164,12 +164,10 @@ class Conversation:
         """What is said in place of something ends what an earlier turn said of the same role, or of the same kind."""
         if not statement.exclusive:
             return
-        roles = same_roles(statement.role) if statement.role else []
         for key, saved in list(self._saved.items()):
             other = saved.relationship
-            same = plain_role(other.role) in roles if roles else key[1] is statement.type
             if (
-                same
+                is_in_place_of(statement, other)
                 and other.source == SELF
                 and saved.turn < self._turns
                 and key[2] != statement.target.name.lower()

@@ -45,7 +45,8 @@ delete from memory where space = $1 and user_id = $2 and id = $3
 select id from memory where space = $1 and user_id = $2 and id = any($3::uuid[])
 
 -- name: keep_past
--- Keeps what a memory ($3) said, and its own past, as the past of the memory that takes its place ($4).
+-- Keeps what a memory ($3) said, and its own past, as the past of the memory that takes its place ($4); once, also if an
+-- interrupted change is repeated.
 with moved as (
   insert into past_memory (space, user_id, memory_id, replace_time, type, title, content, create_time)
   select space, user_id, $4, replace_time, type, title, content, create_time from past_memory
@@ -53,7 +54,12 @@ with moved as (
   on conflict do nothing
 )
 insert into past_memory (space, user_id, memory_id, type, title, content, create_time)
-select space, user_id, $4, type, title, content, create_time from memory where space = $1 and user_id = $2 and id = $3
+select space, user_id, $4, type, title, content, create_time from memory as said
+where space = $1 and user_id = $2 and id = $3 and not exists (
+  select from past_memory as kept
+  where kept.space = $1 and kept.user_id = $2 and kept.memory_id = $4
+    and (kept.type, kept.content, kept.create_time) = (said.type, said.content, said.create_time)
+)
 
 -- name: last_of_session
 -- The last memory of a session that is still open.

@@ -53,7 +53,7 @@ _HUMAN_ROLES = (PERSON_ROLES_AT_WORK | PERSON_ROLES_PRIVATE) - word_set(
 """Roles that people alone have: "my manager Ruby" is a person, whatever else is called Ruby."""
 _NO_ROLE_WORDS = word_set(
     """
-    my our new current actual latest own main primary usual old default daily everyday favourite_of
+    my our new current actual latest own main primary usual old default daily everyday
     """
 )
 """Words of a role's phrase that do not make it another role."""

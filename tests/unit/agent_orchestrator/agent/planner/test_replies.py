@@ -12,7 +12,6 @@ from services.agent_orchestrator.agent.planner.replies import (
     GREETING,
     HOW_TO_FORGET,
     NOTED,
-    TO_CONFIRM,
     WELCOME,
     asked_of_conversations,
     asks,
@@ -25,6 +24,7 @@ from services.agent_orchestrator.agent.planner.replies import (
     may_state,
     reply_to,
 )
+from services.agent_orchestrator.entity_memory.forgetting import TO_CONFIRM
 
 
 @pytest.mark.parametrize(

@@ -15,13 +15,13 @@ def test_a_name_that_cannot_begin_an_id_of_one_folder_alone_is_refused(
 ) -> None:
     code, out, error = braid("sync", str(tmp_path), "--name", name)
     assert (code, out) == (2, "")
-    assert "the folder needs a --name of printable characters without `/`" in error
+    assert "the source needs a --name of printable characters without `/`" in error
 
 
 def test_the_root_has_no_name_of_its_own() -> None:
     code, _, error = braid("sync", "/")
     assert code == 2
-    assert "the folder needs a --name" in error
+    assert "the source needs a --name" in error
 
 
 def test_a_file_is_no_folder(tmp_path: Path) -> None:

@@ -87,6 +87,7 @@ def test_links_are_followed_below_the_address_and_each_page_is_a_document(
     [page] = [one for one in listing.found if isinstance(one, File) and one.id == "docs/a.html"]
     assert page.metadata["url"] == f"{site.address}/docs/a.html"
     assert "The pump" in page.path.read_text()
+    assert len(site.paths()) == len(set(site.paths()))
 
 
 def test_a_sitemap_names_the_pages_even_if_nothing_links_to_them(
@@ -97,7 +98,9 @@ def test_a_sitemap_names_the_pages_even_if_nothing_links_to_them(
         return f'<?xml version="1.0"?><{kind} xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">{places}</{kind}>'
 
     site.put("/robots.txt", f"User-agent: *\nSitemap: {site.address}/map.xml\n", "text/plain")
-    site.put("/map.xml", sitemap("sitemapindex", "/one.xml.gz", "/map.xml"), "application/xml")
+    # A host whose name begins like the site's is another one: it is not asked.
+    nested = sitemap("sitemapindex", "/one.xml.gz", "/map.xml", ".invalid/two.xml")
+    site.put("/map.xml", nested, "application/xml")
     packed = gzip.compress(sitemap("urlset", "/docs/a", "/docs/b", "/other/c").encode())
     site.pages["/one.xml.gz"] = Answer(packed, "application/gzip")
     site.put("/docs/a", linked("/docs/unlisted"))
