@@ -173,7 +173,7 @@ async def _listed(
     request = structure_pb2.ListFactsRequest(
         subject=entities_pb2.EntitySelector(name=question["s"]),
         relation_type=_relation(question["p"]),
-        time=retrieval_pb2.TimeSelector(range=span),
+        as_of=retrieval_pb2.TimeSelector(range=span),
         page_size=_PAGE,
     )
     found: list[facts_pb2.Fact] = []

@@ -131,7 +131,7 @@ async def snapshot(arguments: SnapshotArguments, call: ToolCall) -> SnapshotResu
     cursor = call.cursor(arguments)
     begin = cursor.read(arguments.cursor)
     request = history_pb2.GetSnapshotRequest(
-        time=time_selector(arguments.time),
+        as_of=time_selector(arguments.time),
         entity=entity_selector(
             "entity", arguments.entity, arguments.entity_type, arguments.entity_uuid
         ),
@@ -141,7 +141,7 @@ async def snapshot(arguments: SnapshotArguments, call: ToolCall) -> SnapshotResu
         page_token=begin.page_token,
     )
     stub = call.clients.graph.GetSnapshot
-    named = graph_name({"time": "time"})
+    named = graph_name({"as_of": "time"})
     answer = await call.rpc(SERVICE + "GetSnapshot", stub, request, named)
     found = [statement(one) for one in answer.facts]
     page = Page(found, begin, answer.next_page_token, cursor, "facts")

@@ -223,7 +223,7 @@ async def neighborhood(arguments: NeighborhoodArguments, call: ToolCall) -> Neig
         entity_name=arguments.entity,
         entity_type=arguments.entity_type or "",
         limit=arguments.limit,
-        time=time_selector(arguments.as_of),
+        as_of=time_selector(arguments.as_of),
     )
     stub = call.clients.graph.GetNeighborhood
     answer = await call.rpc(SERVICE + "GetNeighborhood", stub, request, _NEIGHBORHOOD_NAMES)
@@ -261,7 +261,7 @@ async def history(arguments: HistoryArguments, call: ToolCall) -> HistoryResult:
         ),
         relation_type=arguments.relation or "",
         since_time=instant(arguments.since),
-        reference_time=instant(arguments.as_of),
+        as_of=instant(arguments.as_of),
         known_time=instant(arguments.known_at),
         include_withdrawn=arguments.withdrawn,
         page_size=arguments.limit,
@@ -308,7 +308,7 @@ async def paths(arguments: PathsArguments, call: ToolCall) -> PathsResult:
         ),
         max_hops=arguments.max_hops,
         limit=arguments.limit,
-        time=time_selector(arguments.as_of),
+        as_of=time_selector(arguments.as_of),
     )
     named = graph_name({"source": "entity", "source_type": "entity_type"})
     answer = await call.rpc(SERVICE + "FindPaths", call.clients.graph.FindPaths, request, named)

@@ -117,7 +117,7 @@ async def search_facts(arguments: SearchFactsArguments, call: ToolCall) -> Facts
         limit=arguments.limit,
         entity_name=arguments.entity or "",
         relation_type=arguments.relation or "",
-        time=time_selector(arguments.as_of),
+        as_of=time_selector(arguments.as_of),
         known_time=instant(arguments.known_at),
     )
     stub = call.clients.graph.SearchFacts
@@ -150,7 +150,7 @@ async def list_facts(arguments: ListFactsArguments, call: ToolCall) -> FactsResu
         subject=entity_selector("subject", arguments.subject, None, None),
         relation_type=arguments.relation or "",
         object=entity_selector("object", arguments.object, None, None),
-        time=time_selector(arguments.as_of),
+        as_of=time_selector(arguments.as_of),
         known_time=instant(arguments.known_at),
         page_size=arguments.limit,
         page_token=begin.page_token,

@@ -21,7 +21,6 @@ _NAMES = {
     "relation_type": "relation",
     "known_time": "known_at",
     "since_time": "since",
-    "reference_time": "as_of",
     "fact_id": "uuid",
 }
 

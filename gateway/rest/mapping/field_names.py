@@ -20,7 +20,6 @@ _EVERYWHERE = {
     "page_size": "limit",
     "valid_time": "valid_at",
     "invalid_time": "invalid_at",
-    "time": "as_of",
     "idempotency_key": "Idempotency-Key",
     "max_listed": "limit",
     "request": "body",

@@ -31,7 +31,6 @@ _NAMES = {
     "elapsed": "took_ms",
     "page_size": "limit",
     "page_token": "cursor",
-    "time": "as_of",
     "idempotency_key": "Idempotency-Key",
 }
 

@@ -1160,7 +1160,7 @@ class Calls(Connection):
         types: Iterable[agent_entity_memory_pb2.MemoryRelationshipType.ValueType | str] = (),
         entity_id: str = "",
         page_size: int = 0,
-        as_of_time: datetime | None = None,
+        as_of: datetime | None = None,
         timeout: float | None = None,
     ) -> AsyncIterator[agent_entity_memory_pb2.MemoryRelationship]:
         """Lists relationships, most recently mentioned first.
@@ -1170,8 +1170,8 @@ class Calls(Connection):
             entity_id: Only relationships of this entity. NOT_FOUND when the caller has none of this id.
                 Default: all.
             page_size: Maximum number of entries, 0–200; 0 means 20, values above 200 count as 200.
-            as_of_time: Relationships that held at this time, as far as it had been said by then, ended
-                ones too. Default: those that hold now.
+            as_of: Relationships that held at this time, as far as it had been said by then, ended ones
+                too. Default: those that hold now.
         """
         request = agent_entity_memory_pb2.QueryRelationshipsRequest(
             types=[
@@ -1179,7 +1179,7 @@ class Calls(Connection):
             ],
             entity_id=entity_id,
             page_size=page_size,
-            as_of_time=timestamp(as_of_time),
+            as_of=timestamp(as_of),
         )
         async for page in self._pages(
             "agent",
@@ -1908,7 +1908,7 @@ class Calls(Connection):
             entity_name=entity_name,
             relation_type=relation_type,
             query_embedding=query_embedding,
-            time=time_selector(as_of),
+            as_of=time_selector(as_of),
             text_only=text_only,
             reranker=enum_value(graph_query_pb2.FactReranker)(reranker),
             center_entity_name=center_entity_name,
@@ -1943,7 +1943,10 @@ class Calls(Connection):
             as_of: The time to which the answer refers. Default: now.
         """
         request = graph_query_pb2.GetNeighborhoodRequest(
-            entity_name=entity_name, entity_type=entity_type, limit=limit, time=time_selector(as_of)
+            entity_name=entity_name,
+            entity_type=entity_type,
+            limit=limit,
+            as_of=time_selector(as_of),
         )
         answer: graph_query_pb2.GetNeighborhoodResponse = await self._call(
             "graph", graph_query_pb2_grpc.GraphQueryServiceStub, "GetNeighborhood", request, timeout
@@ -2011,7 +2014,7 @@ class Calls(Connection):
             subject=entity_selector(subject),
             relation_type=relation_type,
             object=entity_selector(object),
-            time=time_selector(as_of),
+            as_of=time_selector(as_of),
             known_time=timestamp(known_time),
             page_size=page_size,
         )
@@ -2055,7 +2058,7 @@ class Calls(Connection):
         *,
         relation_type: str = "",
         since_time: datetime | None = None,
-        reference_time: datetime | None = None,
+        as_of: datetime | None = None,
         known_time: datetime | None = None,
         page_size: int = 0,
         page_token: str = "",
@@ -2071,7 +2074,7 @@ class Calls(Connection):
                 Empty: all.
             since_time: Only facts that were valid at or after this instant: facts that ended by then
                 are left out. Default: from the beginning.
-            reference_time: The instant that counts as now: for `current`, `never_changed` and
+            as_of: The instant that counts as now: for `current`, `never_changed` and
                 `unchanged_since_time`. Facts that begin later are listed as well. Default: now.
             known_time: As it was known at this instant. Default: as it is known now.
             page_size: Maximum number of facts, up to 200; larger values count as 200. 0 means the
@@ -2084,7 +2087,7 @@ class Calls(Connection):
             entity=entity_selector(entity),
             relation_type=relation_type,
             since_time=timestamp(since_time),
-            reference_time=timestamp(reference_time),
+            as_of=timestamp(as_of),
             known_time=timestamp(known_time),
             page_size=page_size,
             page_token=page_token,
@@ -2125,7 +2128,7 @@ class Calls(Connection):
             page_token: Where to continue: `next_page_token` of the previous page, for the same request.
         """
         request = graph_history_pb2.GetSnapshotRequest(
-            time=time_selector(as_of),
+            as_of=time_selector(as_of),
             entity=entity_selector(entity),
             relation_type=relation_type,
             known_time=timestamp(known_time),
@@ -2201,7 +2204,7 @@ class Calls(Connection):
             target=entity_selector(target),
             max_hops=max_hops,
             limit=limit,
-            time=time_selector(as_of),
+            as_of=time_selector(as_of),
             include_local=include_local,
         )
         answer: graph_structure_pb2.FindPathsResponse = await self._call(

@@ -103,7 +103,7 @@ class EntityMemoryServicer(entity_memory_pb2_grpc.EntityMemoryServiceServicer):
         """See the contract."""
         owner, types = _owner(), mapping.relationship_types(request.types)
         size, of = _size(request.page_size), request.entity_id.lower()
-        as_of = to_datetime(request.as_of_time) if request.HasField("as_of_time") else None
+        as_of = to_datetime(request.as_of) if request.HasField("as_of") else None
         moment = as_of.isoformat() if as_of else ""
         query: tuple[Scalar, ...] = ("relationships", *owner, of, moment, *sorted(types))
         after = _position(request.page_token, query)

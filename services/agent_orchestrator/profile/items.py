@@ -20,7 +20,7 @@ def of_relationship(one: Relationship) -> profile_pb2.ProfileItem:
         conversation_id=one.last_seen.conversation_id,
         message_id=one.last_seen.message_id,
         mention_count=one.mention_count,
-        time=to_timestamp(one.last_mention_time),
+        last_time=to_timestamp(one.last_mention_time),
     )
 
 
@@ -36,6 +36,6 @@ def of_memory_message(one: memories_pb2.Memory) -> profile_pb2.ProfileItem:
         source=profile_pb2.PROFILE_SOURCE_MEMORY,
         text=one.content,
         mention_count=1,
-        time=one.create_time,
+        last_time=one.create_time,
         memory_type=one.type,
     )

@@ -50,7 +50,7 @@ def facts_request(
         # Regardless of the limit, because each relevant fact supports its passages.
         limit=MAX_FACTS,
         query_embedding=embedding,
-        time=retrieval_pb2.TimeSelector(instant=request.as_of) if instant else None,
+        as_of=retrieval_pb2.TimeSelector(instant=request.as_of) if instant else None,
         text_only=text_only,
     )
 

@@ -131,7 +131,7 @@ class EntityHandler:
         response: structure_pb2.FindPathsResponse,
     ) -> None:
         space = current_call().space
-        only = words.fact_filter(request.time if request.HasField("time") else None)
+        only = words.fact_filter(request.as_of if request.HasField("as_of") else None)
         limit = request.limit if request.HasField("limit") else _PATHS
         hops = request.max_hops if request.HasField("max_hops") else _HOPS
         contradicted: set[Pair] = set()

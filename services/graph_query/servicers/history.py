@@ -185,7 +185,7 @@ class HistoryHandler:
         page = await self._page(request, replace(scope, lasting=True))
         changes = None
         if not request.page_token:
-            times = Times(words.fact_filter(request.time), words.fact_filter(None))
+            times = Times(words.fact_filter(request.as_of), words.fact_filter(None))
             changes = await self._difference(scope, times, _size(request))
         return history_pb2.GetSnapshotResponse(
             facts=[words.fact(fact) for fact in page.facts],
@@ -208,8 +208,8 @@ class HistoryHandler:
         space = current_call().space
         pages = Pages(space, request)
         found = pages.numbers_and_uuid(request.page_token, 2)
-        only = words.fact_filter(request.time if request.HasField("time") else None)
-        if found is not None and not request.HasField("time"):
+        only = words.fact_filter(request.as_of if request.HasField("as_of") else None)
+        if found is not None and not request.HasField("as_of"):
             only = FactFilter(found[0][1], found[0][1])
         size = _size(request)
         facts = await self._store.list_facts(space, scope, only, position(found), size + 1)
@@ -253,8 +253,8 @@ def _size(
 
 
 def _reference(request: history_pb2.GetEntityHistoryRequest) -> float:
-    result = request.HasField("reference_time")
-    return mapping.seconds(request.reference_time) if result else utc_now().timestamp()
+    result = request.HasField("as_of")
+    return mapping.seconds(request.as_of) if result else utc_now().timestamp()
 
 
 def _summary(life: EntityHistory, page: Page) -> history_pb2.HistorySummary:

@@ -82,7 +82,7 @@ class GraphQueryServicer(query_pb2_grpc.GraphQueryServiceServicer):
             query=request.query,
             limit=request.limit if request.HasField("limit") else _SEARCH_LIMIT,
             only=mapping.fact_filter(
-                request.time if request.HasField("time") else None,
+                request.as_of if request.HasField("as_of") else None,
                 request.entity_name,
                 request.relation_type,
             ),
@@ -105,7 +105,7 @@ class GraphQueryServicer(query_pb2_grpc.GraphQueryServiceServicer):
             name_key(request.entity_name),
             request.entity_type,
             request.limit if request.HasField("limit") else _NEIGHBOR_LIMIT,
-            mapping.fact_filter(request.time if request.HasField("time") else None),
+            mapping.fact_filter(request.as_of if request.HasField("as_of") else None),
         )
         return query_pb2.GetNeighborhoodResponse(
             center=mapping.entity(found.center),

@@ -77,7 +77,7 @@ async def test_omitted_fields_have_the_defaults_of_the_contract(answers: World) 
     # An expansion starts from 20 results, whatever the limit.
     assert (hybrid.limit, hybrid.text_weight) == (20, 0.15)
     assert not hybrid.HasField("as_of")
-    assert not facts.HasField("time")
+    assert not facts.HasField("as_of")
 
 
 async def test_request_options_are_passed_to_both_tiers(answers: World) -> None:
@@ -87,7 +87,7 @@ async def test_request_options_are_passed_to_both_tiers(answers: World) -> None:
     [hybrid] = answers.vector.script.requests["HybridSearch"]
     [facts] = answers.graph.script.requests["SearchFacts"]
     assert (hybrid.limit, hybrid.text_weight, hybrid.as_of, hybrid.filter) == (20, 0, instant, only)
-    assert facts.time == retrieval_pb2.TimeSelector(instant=instant)
+    assert facts.as_of == retrieval_pb2.TimeSelector(instant=instant)
 
 
 async def test_every_result_list_respects_the_limit(answers: World) -> None:

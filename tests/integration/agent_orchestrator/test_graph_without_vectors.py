@@ -108,7 +108,7 @@ async def test_results_of_the_word_search_are_kept_when_the_second_call_fails(
             await act(request)
 
     world.graph.script.acts["SearchFacts"] = answer_by_words
-    answer = await ask(world, seconds=0.5)
+    answer = await ask(world, seconds=1.5)
     assert legs(answer.legs)["graph"] == outcome
     assert [hit.fact.id for hit in answer.graph_results] == ["f1"]
 

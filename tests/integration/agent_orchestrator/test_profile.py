@@ -65,7 +65,7 @@ async def test_a_profile_has_statements_with_their_evidence_memories_people_and_
     used = found.statements[-1]
     assert (used.evidence, used.conversation_id, used.message_id) == (SAID, "c", "m1")
     assert (used.mention_count, used.source) == (1, profile_pb2.PROFILE_SOURCE_ENTITY_MEMORY)
-    assert used.time.seconds > 0
+    assert used.last_time.seconds > 0
     assert [one.text for one in found.memories] == ["Always answer in metric units.", "A note."]
     assert (found.memories[0].id, found.memories[0].memory_type) == (preferred, "PREFERENCE")
     assert [one.name for one in found.people] == ["Tomek Nowak"]

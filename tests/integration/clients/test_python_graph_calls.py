@@ -64,7 +64,7 @@ CASES = {
             "Ledger",
             relation_type="OWNS",
             since_time=DAY,
-            reference_time=LATER,
+            as_of=LATER,
             known_time=DAY,
             page_size=3,
             page_token="on",
@@ -76,7 +76,7 @@ CASES = {
             entity=LEDGER,
             relation_type="OWNS",
             since_time=to_timestamp(DAY),
-            reference_time=to_timestamp(LATER),
+            as_of=to_timestamp(LATER),
             known_time=to_timestamp(DAY),
             page_size=3,
             page_token="on",
@@ -89,7 +89,7 @@ CASES = {
         QUERY + "GetSnapshot",
         history_pb2.GetSnapshotResponse(facts=[FACT]),
         history_pb2.GetSnapshotRequest(
-            time=IN_SPAN, entity=BY_UUID, known_time=to_timestamp(DAY), page_size=3
+            as_of=IN_SPAN, entity=BY_UUID, known_time=to_timestamp(DAY), page_size=3
         ),
     ),
     "diff_graph": Case(
@@ -106,7 +106,7 @@ CASES = {
         QUERY + "FindPaths",
         structure_pb2.FindPathsResponse(truncated=True),
         structure_pb2.FindPathsRequest(
-            source=LEDGER, target=BY_UUID, max_hops=2, limit=1, time=AT_DAY, include_local=True
+            source=LEDGER, target=BY_UUID, max_hops=2, limit=1, as_of=AT_DAY, include_local=True
         ),
     ),
     "get_fact": Case(
@@ -255,7 +255,7 @@ async def test_facts_and_findings_are_listed_over_all_pages(
         findings = braid.list_findings(filter=ONLY, page_size=1)
         assert [one.id async for one in findings] == ["c", "d"]
     first, second, *listed = (seen.message for seen in script.seen)
-    assert (first.subject, first.object, first.time) == (LEDGER, BY_UUID, IN_SPAN)
+    assert (first.subject, first.object, first.as_of) == (LEDGER, BY_UUID, IN_SPAN)
     assert (first.page_token, second.page_token) == ("", "on")
     assert [one.page_token for one in listed] == ["", "on"]
 

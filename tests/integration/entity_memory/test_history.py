@@ -21,7 +21,7 @@ async def said(
 
 async def known(world: World, as_of: datetime | None = None) -> list[tuple[str, str, bool]]:
     """Returns the role, the target and whether it has ended, of what is known of Alice at a time."""
-    request = pb.QueryRelationshipsRequest(as_of_time=to_timestamp(as_of) if as_of else None)
+    request = pb.QueryRelationshipsRequest(as_of=to_timestamp(as_of) if as_of else None)
     answer = await world.stub.QueryRelationships(request, metadata=ALICE)
     return sorted((one.role, one.target.name, one.ended) for one in answer.relationships)
 

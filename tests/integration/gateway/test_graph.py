@@ -55,7 +55,7 @@ async def test_a_neighborhood_has_a_center_nodes_edges_and_a_truncation_flag(
     }
     request = served.script.seen[0].message
     assert (request.entity_type, request.limit) == ("Person", 1)
-    assert request.time.instant == to_timestamp(DAY)
+    assert request.as_of.instant == to_timestamp(DAY)
 
 
 async def test_events_and_mentions_are_distinguished_from_facts_that_last(served: Served) -> None:

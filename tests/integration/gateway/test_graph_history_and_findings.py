@@ -97,7 +97,7 @@ async def test_a_history_has_its_entity_facts_and_summary(served: Served) -> Non
         entity=entities_pb2.EntitySelector(name="Jonas Weber", type="Person"),
         relation_type="OWNS",
         since_time=STAMP,
-        reference_time=STAMP,
+        as_of=STAMP,
         known_time=STAMP,
         page_size=1,
         page_token="t1",
@@ -129,7 +129,7 @@ async def test_a_range_may_be_open_at_either_end(
     served.script.answer("GetSnapshot", history_pb2.GetSnapshotResponse())
     response = await served.http.get("/api/graph/snapshot", params={"as_of": text})
     assert response.json() == {"facts": [], "next_cursor": None, "changes": None}
-    selector = served.script.seen[0].message.time
+    selector = served.script.seen[0].message.as_of
     assert selector.WhichOneof("at") == "range"
     found = selector.range
     assert (found.HasField("start_time"), found.HasField("end_time")) == (start, end)
@@ -143,7 +143,7 @@ async def test_entities_are_selected_by_name_type_or_uuid(served: Served) -> Non
     assert served.script.seen[0].message == structure_pb2.FindPathsRequest(
         source=entities_pb2.EntitySelector(name="a", type="Person"),
         target=entities_pb2.EntitySelector(id=UUID),
-        time=INSTANT,
+        as_of=INSTANT,
         include_local=True,
     )
 

@@ -16,7 +16,7 @@ ITEM = profile_pb2.ProfileItem(
     evidence="I use Grafana at work.",
     message_id="m1",
     mention_count=2,
-    time=to_timestamp(DAY),
+    last_time=to_timestamp(DAY),
 )
 PROFILE = profile_pb2.GetProfileResponse(statements=[ITEM])
 CONTEXT = profile_pb2.GetContextResponse(

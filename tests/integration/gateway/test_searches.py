@@ -174,7 +174,7 @@ async def test_a_graph_search_accepts_an_instant_or_a_time_range(
         "SearchFacts", query_pb2.SearchFactsResponse(leg=legs_pb2.LegReport(status=OK))
     )
     await served.http.post("/api/search/graph", json={"query": "owner", "as_of": as_of})
-    selector = served.script.seen[0].message.time
+    selector = served.script.seen[0].message.as_of
     start = selector.instant if kind == "instant" else selector.range.start_time
     assert selector.WhichOneof("at") == kind
     assert start == to_timestamp(DAY)

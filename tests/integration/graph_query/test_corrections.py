@@ -211,7 +211,7 @@ async def test_a_source_withdraws_what_it_no_longer_states(tier: Tier) -> None:
     gone = await tier.ingest.SettleFactSource(asked, metadata=tier.ours)
     assert (gone.missing_count, gone.withdrawn_count) == (1, 1)
     listed = structure_pb2.ListFactsRequest(
-        time=retrieval_pb2.TimeSelector(range=retrieval_pb2.TimeRange())
+        as_of=retrieval_pb2.TimeSelector(range=retrieval_pb2.TimeRange())
     )
     facts = (await tier.query.ListFacts(listed, metadata=tier.ours)).facts
     assert [one.subject.name for one in facts] == ["Karl Otto"]

@@ -69,18 +69,18 @@ async def test_facts_are_listed_as_of_now_an_instant_or_a_range(tier: Tier) -> N
     await add_owners(tier)
     asked = {"object": entity("payments"), "relation_type": "owns"}
     assert await listed(tier, **asked) == ["Mira Okafor OWNS Payments"]
-    then = await listed(tier, **asked, time=instant("2020-01-01"))
+    then = await listed(tier, **asked, as_of=instant("2020-01-01"))
     assert then == ["Karl Otto OWNS Payments"]
-    year = await listed(tier, **asked, time=span("2022-01-01", "2023-01-01"))
+    year = await listed(tier, **asked, as_of=span("2022-01-01", "2023-01-01"))
     assert year == ["Karl Otto OWNS Payments", "Mira Okafor OWNS Payments"]
-    assert len(await listed(tier, **asked, time=span())) == 3
+    assert len(await listed(tier, **asked, as_of=span())) == 3
 
 
 async def test_pages_of_facts_are_contiguous_and_their_tokens_valid_only_for_their_query(
     tier: Tier,
 ) -> None:
     await add_owners(tier)
-    request = structure_pb2.ListFactsRequest(time=span(), page_size=2)
+    request = structure_pb2.ListFactsRequest(as_of=span(), page_size=2)
     seen = []
     while True:
         page = await tier.query.ListFacts(request, metadata=tier.ours)
@@ -118,11 +118,11 @@ async def test_a_history_is_in_order_of_time_and_has_a_summary(tier: Tier) -> No
     assert periods == [(2018, 1, 0), (2019, 0, 1), (2020, 1, 0), (2022, 1, 1)]
 
 
-async def test_a_history_with_a_past_reference_time_summarizes_the_facts_valid_then(
+async def test_a_history_with_a_past_as_of_summarizes_the_facts_valid_then(
     tier: Tier,
 ) -> None:
     await add_owners(tier)
-    found = await history(tier, "payments", reference_time=stamp("2019-01-01"))
+    found = await history(tier, "payments", as_of=stamp("2019-01-01"))
     assert [one.subject.name for one in found.summary.current] == ["Anna Bell"]
     assert found.summary.never_changed
     assert found.summary.unchanged_since_time == stamp("2018-01-01")
@@ -162,7 +162,7 @@ async def test_pages_of_a_history_have_every_fact_once_and_the_summary_on_the_fi
 
 async def test_a_snapshot_returns_the_state_at_a_time_and_the_changes_since(tier: Tier) -> None:
     await add_owners(tier)
-    request = history_pb2.GetSnapshotRequest(time=instant("2019-01-01"))
+    request = history_pb2.GetSnapshotRequest(as_of=instant("2019-01-01"))
     found = await tier.query.GetSnapshot(request, metadata=tier.ours)
     assert [statement(one) for one in found.facts] == [
         "Mira Okafor LIVES_IN Vienna",

@@ -94,9 +94,9 @@ async def refused(tier: Tier, call: Call) -> BraidError:
         (facts(object=Selector(name="x" * 10_000)), "object.name"),
         (facts(relation_type="x" * 10_000), "relation_type"),
         (facts(relation_type="a\x00b"), "relation_type"),
-        (facts(time=at(NEVER)), "time.instant"),
-        (facts(time=retrieval_pb2.TimeSelector()), "time.at"),
-        (facts(time=retrieval_pb2.TimeSelector(range=REVERSED)), "time.range"),
+        (facts(as_of=at(NEVER)), "as_of.instant"),
+        (facts(as_of=retrieval_pb2.TimeSelector()), "as_of.at"),
+        (facts(as_of=retrieval_pb2.TimeSelector(range=REVERSED)), "as_of.range"),
         (facts(known_time=BROKEN), "known_time"),
         (one_fact(""), "fact_id"),
         (one_fact("' OR 1=1"), "fact_id"),
@@ -108,10 +108,10 @@ async def refused(tier: Tier, call: Call) -> BraidError:
         (link("x", limit=0), "limit"),
         (history(), "entity"),
         (history(entity=anna(), since_time=NEVER), "since_time"),
-        (history(entity=anna(), reference_time=BROKEN), "reference_time"),
+        (history(entity=anna(), as_of=BROKEN), "as_of"),
         (history(entity=anna(), page_size=-1), "page_size"),
-        (snapshot(), "time"),
-        (snapshot(time=at(NEVER)), "time.instant"),
+        (snapshot(), "as_of"),
+        (snapshot(as_of=at(NEVER)), "as_of.instant"),
         (diff(), "before"),
         (diff(before=at(stamp("2020-01-01")), after=at(NEVER)), "after.instant"),
         (diff(before=at(stamp("2020-01-01")), limit=201), "limit"),
@@ -187,7 +187,7 @@ async def test_reads_of_an_empty_graph_return_empty_results(
         assert (list(listed.facts), listed.next_page_token) == ([], "")
         state = await tier.query.GetSnapshot(
             history_pb2.GetSnapshotRequest(
-                time=at(stamp("2020-01-01")), entity=selector, known_time=known
+                as_of=at(stamp("2020-01-01")), entity=selector, known_time=known
             ),
             metadata=tier.ours,
         )

@@ -26,7 +26,7 @@ FACTS = Path(deploy.local.__file__).parent / "sample" / "facts.jsonl"
 async def search(tier: Tier, query: str, day: str) -> list[facts_pb2.Fact]:
     """Returns the facts that a question finds as of a day."""
     as_of = retrieval_pb2.TimeSelector(instant=stamp(day))
-    request = query_pb2.SearchFactsRequest(query=query, time=as_of)
+    request = query_pb2.SearchFactsRequest(query=query, as_of=as_of)
     return [hit.fact for hit in (await tier.query.SearchFacts(request, metadata=tier.ours)).hits]
 
 
@@ -51,7 +51,7 @@ async def test_an_event_happens_on_its_day_and_does_not_last(tier: Tier) -> None
     for day, relations in (("2024-04-18", {"CAUSED", "OWNS"}), ("2025-01-01", {"OWNS"})):
         snapshot = await tier.query.GetSnapshot(
             history_pb2.GetSnapshotRequest(
-                time=retrieval_pb2.TimeSelector(instant=stamp(day)),
+                as_of=retrieval_pb2.TimeSelector(instant=stamp(day)),
                 entity=entities_pb2.EntitySelector(name="Ledger Service"),
             ),
             metadata=tier.ours,
@@ -120,7 +120,7 @@ async def test_a_mention_of_an_ended_stated_fact_is_found_only_as_of_its_period(
         near = await tier.query.GetNeighborhood(
             query_pb2.GetNeighborhoodRequest(
                 entity_name="Ledger Service",
-                time=retrieval_pb2.TimeSelector(instant=stamp(day)),
+                as_of=retrieval_pb2.TimeSelector(instant=stamp(day)),
             ),
             metadata=tier.ours,
         )

@@ -66,7 +66,7 @@ async def test_a_search_as_of_a_past_time_finds_the_facts_valid_then(tier: Tier)
     await add_note_and_owners(tier)
     then = retrieval_pb2.TimeSelector(instant=stamp("2021-01-01"))
     answer = await tier.query.SearchFacts(
-        query_pb2.SearchFactsRequest(query="owns Payments", time=then, relation_type="owns"),
+        query_pb2.SearchFactsRequest(query="owns Payments", as_of=then, relation_type="owns"),
         metadata=tier.ours,
     )
     assert [hit.fact.subject.name for hit in answer.hits] == ["Anna Bell"]
@@ -78,7 +78,7 @@ async def test_a_search_of_a_time_range_finds_facts_valid_at_any_time_within_it(
     answer = await tier.query.SearchFacts(
         query_pb2.SearchFactsRequest(
             query="owns Payments",
-            time=retrieval_pb2.TimeSelector(range=years),
+            as_of=retrieval_pb2.TimeSelector(range=years),
             relation_type="OWNS",
         ),
         metadata=tier.ours,

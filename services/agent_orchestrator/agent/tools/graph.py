@@ -110,7 +110,7 @@ async def search_knowledge_graph(
         limit=deps.search_preferences.default_limit if limit is None else limit,
         entity_name=entity_name or "",
         relation_type=relationship_type or "",
-        time=selector,
+        as_of=selector,
     )
     try:
         answer = await deps.tiers.search_facts(request)
@@ -167,9 +167,7 @@ async def get_entity_history(
         entity=entity_selector(entity, entity_type),
         relation_type=relationship_type or "",
         since_time=None if since is None else to_timestamp(instant(since, deps.zone)),
-        reference_time=None
-        if reference_time is None
-        else to_timestamp(instant(reference_time, deps.zone)),
+        as_of=None if reference_time is None else to_timestamp(instant(reference_time, deps.zone)),
         page_size=_HISTORY_PAGE,
         page_token="" if page in (None, _BEGINNING) else page,
     )
@@ -228,7 +226,7 @@ async def get_snapshot(
     deps = ctx.deps
     call = begin_graph_call(ctx, "get_snapshot", entity or "")
     request = history_pb2.GetSnapshotRequest(
-        time=time_selector(reference_time, reference_end, deps.zone),
+        as_of=time_selector(reference_time, reference_end, deps.zone),
         entity=entity_selector(entity, None) if entity else None,
         relation_type=relationship_type or "",
         page_size=_PAGE,

@@ -20,10 +20,10 @@ def test_invalid_timestamps_are_named_by_their_field_path() -> None:
     never = Timestamp(seconds=10**15)
     span = retrieval_pb2.TimeRange(start_time=never, end_time=Timestamp(nanos=-1))
     request = history_pb2.GetSnapshotRequest(
-        time=retrieval_pb2.TimeSelector(range=span), known_time=Timestamp(seconds=1)
+        as_of=retrieval_pb2.TimeSelector(range=span), known_time=Timestamp(seconds=1)
     )
     found = list(Timestamps().wrong(request))
-    assert found == ["time.range.start_time", "time.range.end_time"]
+    assert found == ["as_of.range.start_time", "as_of.range.end_time"]
     facts = [ingest_pb2.FactInput(), ingest_pb2.FactInput(valid_time=never)]
     stream = ingest_pb2.AddFactsRequest(facts=facts)
     assert list(Timestamps().wrong(stream)) == ["facts[1].valid_time"]

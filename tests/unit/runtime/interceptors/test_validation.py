@@ -51,8 +51,8 @@ def test_a_reversed_range_is_reported_without_the_names_of_its_fields(
     stage: ValidationStage,
 ) -> None:
     span = retrieval_pb2.TimeRange(start_time=Timestamp(seconds=2), end_time=Timestamp(seconds=1))
-    request = query_pb2.SearchFactsRequest(query="x", time=retrieval_pb2.TimeSelector(range=span))
-    assert errors(stage, request) == (FieldError("time.range", "the end must be after the start"),)
+    request = query_pb2.SearchFactsRequest(query="x", as_of=retrieval_pb2.TimeSelector(range=span))
+    assert errors(stage, request) == (FieldError("as_of.range", "the end must be after the start"),)
 
 
 def test_a_list_of_too_many_invalid_items_is_only_reported_as_too_long(

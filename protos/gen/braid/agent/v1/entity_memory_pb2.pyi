@@ -877,7 +877,7 @@ class QueryRelationshipsRequest(_message.Message):
     ENTITY_ID_FIELD_NUMBER: _builtins.int
     PAGE_SIZE_FIELD_NUMBER: _builtins.int
     PAGE_TOKEN_FIELD_NUMBER: _builtins.int
-    AS_OF_TIME_FIELD_NUMBER: _builtins.int
+    AS_OF_FIELD_NUMBER: _builtins.int
     entity_id: _builtins.str
     """Only relationships of this entity. NOT_FOUND when the caller has none of this id. Default: all."""
     page_size: _builtins.int
@@ -889,7 +889,7 @@ class QueryRelationshipsRequest(_message.Message):
         """Only relationships of these types. Default: all."""
 
     @_builtins.property
-    def as_of_time(self) -> _timestamp_pb2.Timestamp:
+    def as_of(self) -> _timestamp_pb2.Timestamp:
         """Relationships that held at this time, as far as it had been said by then, ended ones too. Default: those that hold now."""
 
     def __init__(
@@ -899,11 +899,11 @@ class QueryRelationshipsRequest(_message.Message):
         entity_id: _builtins.str = ...,
         page_size: _builtins.int = ...,
         page_token: _builtins.str = ...,
-        as_of_time: _timestamp_pb2.Timestamp | None = ...,
+        as_of: _timestamp_pb2.Timestamp | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["as_of_time", b"as_of_time"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["as_of", b"as_of"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["as_of_time", b"as_of_time", "entity_id", b"entity_id", "page_size", b"page_size", "page_token", b"page_token", "types", b"types"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["as_of", b"as_of", "entity_id", b"entity_id", "page_size", b"page_size", "page_token", b"page_token", "types", b"types"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

@@ -31,7 +31,7 @@ from buf.validate import validate_pb2 as buf_dot_validate_dot_validate__pb2
 from google.protobuf import timestamp_pb2 as google_dot_protobuf_dot_timestamp__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1c\x62raid/agent/v1/profile.proto\x12\x0e\x62raid.agent.v1\x1a\"braid/agent/v1/entity_memory.proto\x1a\x1a\x62raid/common/v1/json.proto\x1a\x1a\x62raid/common/v1/legs.proto\x1a\x1d\x62raid/common/v1/options.proto\x1a\x1b\x62raid/common/v1/rules.proto\x1a\x1b\x62uf/validate/validate.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\x94\x02\n\x0bProfileItem\x12\n\n\x02id\x18\x01 \x01(\t\x12-\n\x06source\x18\x02 \x01(\x0e\x32\x1d.braid.agent.v1.ProfileSource\x12\x0c\n\x04text\x18\x03 \x01(\t\x12\x10\n\x08\x65vidence\x18\x04 \x01(\t\x12\x1f\n\x0f\x63onversation_id\x18\x05 \x01(\tB\x06\xda\xda\x18\x02\x10\x01\x12\x1a\n\nmessage_id\x18\x06 \x01(\tB\x06\xda\xda\x18\x02\x10\x01\x12\x15\n\rmention_count\x18\x07 \x01(\x05\x12\x39\n\x04time\x18\x08 \x01(\x0b\x32\x1a.google.protobuf.TimestampB\x0f\xda\xda\x18\x0b\n\x07last_at\x18\x01\x12\x1b\n\x0bmemory_type\x18\t \x01(\tB\x06\xda\xda\x18\x02\x10\x01\"+\n\x11GetProfileRequest\x12\x16\n\x05limit\x18\x01 \x01(\x05\x42\x07\xbaH\x04\x1a\x02(\x00\"\xe1\x01\n\x12GetProfileResponse\x12/\n\nstatements\x18\x01 \x03(\x0b\x32\x1b.braid.agent.v1.ProfileItem\x12-\n\x08memories\x18\x02 \x03(\x0b\x32\x1b.braid.agent.v1.ProfileItem\x12,\n\x06people\x18\x03 \x03(\x0b\x32\x1c.braid.agent.v1.MemoryEntity\x12.\n\x08projects\x18\x04 \x03(\x0b\x32\x1c.braid.agent.v1.MemoryEntity:\r\xe2\xda\x18\t\n\x07Profile\"\xb0\x01\n\x11GetContextRequest\x12\x1f\n\x05query\x18\x01 \x01(\tB\x10\xbaH\rr\x0b\x18\x80 \xba\x01\x01\x00\xe8\xe0\x18\x01\x12#\n\nmax_tokens\x18\x02 \x01(\x05\x42\n\xbaH\x07\x1a\x05\x18\x80}(\x14H\x00\x88\x01\x01:F\xe2\xda\x18\x42\x1a@{\"query\": \"Which database fits our service?\", \"max_tokens\": 500}B\r\n\x0b_max_tokens\"r\n\x0b\x43ontextItem\x12\x0e\n\x06number\x18\x01 \x01(\x05\x12\x31\n\x04item\x18\x02 \x01(\x0b\x32\x1b.braid.agent.v1.ProfileItemB\x06\xda\xda\x18\x02(\x01\x12\r\n\x05score\x18\x03 \x01(\x01:\x11\xe2\xda\x18\r\n\x0b\x43ontextPart\"\xc8\x01\n\x12GetContextResponse\x12\x0c\n\x04text\x18\x01 \x01(\t\x12*\n\x05items\x18\x02 \x03(\x0b\x32\x1b.braid.agent.v1.ContextItem\x12\x13\n\x0btoken_count\x18\x03 \x01(\x05\x12\x16\n\x0eleft_out_count\x18\x04 \x01(\x05\x12\x36\n\nmemory_leg\x18\x05 \x01(\x0b\x32\x1a.braid.common.v1.LegReportB\x06\xda\xda\x18\x02\x18\x01:\x13\xe2\xda\x18\x0f\n\rMemoryContext*l\n\rProfileSource\x12\x1e\n\x1aPROFILE_SOURCE_UNSPECIFIED\x10\x00\x12 \n\x1cPROFILE_SOURCE_ENTITY_MEMORY\x10\x01\x12\x19\n\x15PROFILE_SOURCE_MEMORY\x10\x02\x32\x91\x02\n\x0eProfileService\x12~\n\nGetProfile\x12!.braid.agent.v1.GetProfileRequest\x1a\".braid.agent.v1.GetProfileResponse\")\x90\x02\x01\xc8\xda\x18\x01\xfa\xda\x18\x1e\n\x13/api/memory/profile2\x07profile\x12\x7f\n\nGetContext\x12!.braid.agent.v1.GetContextRequest\x1a\".braid.agent.v1.GetContextResponse\"*\xc8\xda\x18\x01\xd0\xda\x18\x05\xfa\xda\x18\x1e\x12\x13/api/memory/context2\x07profileb\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1c\x62raid/agent/v1/profile.proto\x12\x0e\x62raid.agent.v1\x1a\"braid/agent/v1/entity_memory.proto\x1a\x1a\x62raid/common/v1/json.proto\x1a\x1a\x62raid/common/v1/legs.proto\x1a\x1d\x62raid/common/v1/options.proto\x1a\x1b\x62raid/common/v1/rules.proto\x1a\x1b\x62uf/validate/validate.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\x90\x02\n\x0bProfileItem\x12\n\n\x02id\x18\x01 \x01(\t\x12-\n\x06source\x18\x02 \x01(\x0e\x32\x1d.braid.agent.v1.ProfileSource\x12\x0c\n\x04text\x18\x03 \x01(\t\x12\x10\n\x08\x65vidence\x18\x04 \x01(\t\x12\x1f\n\x0f\x63onversation_id\x18\x05 \x01(\tB\x06\xda\xda\x18\x02\x10\x01\x12\x1a\n\nmessage_id\x18\x06 \x01(\tB\x06\xda\xda\x18\x02\x10\x01\x12\x15\n\rmention_count\x18\x07 \x01(\x05\x12\x35\n\tlast_time\x18\x08 \x01(\x0b\x32\x1a.google.protobuf.TimestampB\x06\xda\xda\x18\x02\x18\x01\x12\x1b\n\x0bmemory_type\x18\t \x01(\tB\x06\xda\xda\x18\x02\x10\x01\"+\n\x11GetProfileRequest\x12\x16\n\x05limit\x18\x01 \x01(\x05\x42\x07\xbaH\x04\x1a\x02(\x00\"\xe1\x01\n\x12GetProfileResponse\x12/\n\nstatements\x18\x01 \x03(\x0b\x32\x1b.braid.agent.v1.ProfileItem\x12-\n\x08memories\x18\x02 \x03(\x0b\x32\x1b.braid.agent.v1.ProfileItem\x12,\n\x06people\x18\x03 \x03(\x0b\x32\x1c.braid.agent.v1.MemoryEntity\x12.\n\x08projects\x18\x04 \x03(\x0b\x32\x1c.braid.agent.v1.MemoryEntity:\r\xe2\xda\x18\t\n\x07Profile\"\xb0\x01\n\x11GetContextRequest\x12\x1f\n\x05query\x18\x01 \x01(\tB\x10\xbaH\rr\x0b\x18\x80 \xba\x01\x01\x00\xe8\xe0\x18\x01\x12#\n\nmax_tokens\x18\x02 \x01(\x05\x42\n\xbaH\x07\x1a\x05\x18\x80}(\x14H\x00\x88\x01\x01:F\xe2\xda\x18\x42\x1a@{\"query\": \"Which database fits our service?\", \"max_tokens\": 500}B\r\n\x0b_max_tokens\"r\n\x0b\x43ontextItem\x12\x0e\n\x06number\x18\x01 \x01(\x05\x12\x31\n\x04item\x18\x02 \x01(\x0b\x32\x1b.braid.agent.v1.ProfileItemB\x06\xda\xda\x18\x02(\x01\x12\r\n\x05score\x18\x03 \x01(\x01:\x11\xe2\xda\x18\r\n\x0b\x43ontextPart\"\xc8\x01\n\x12GetContextResponse\x12\x0c\n\x04text\x18\x01 \x01(\t\x12*\n\x05items\x18\x02 \x03(\x0b\x32\x1b.braid.agent.v1.ContextItem\x12\x13\n\x0btoken_count\x18\x03 \x01(\x05\x12\x16\n\x0eleft_out_count\x18\x04 \x01(\x05\x12\x36\n\nmemory_leg\x18\x05 \x01(\x0b\x32\x1a.braid.common.v1.LegReportB\x06\xda\xda\x18\x02\x18\x01:\x13\xe2\xda\x18\x0f\n\rMemoryContext*l\n\rProfileSource\x12\x1e\n\x1aPROFILE_SOURCE_UNSPECIFIED\x10\x00\x12 \n\x1cPROFILE_SOURCE_ENTITY_MEMORY\x10\x01\x12\x19\n\x15PROFILE_SOURCE_MEMORY\x10\x02\x32\x91\x02\n\x0eProfileService\x12~\n\nGetProfile\x12!.braid.agent.v1.GetProfileRequest\x1a\".braid.agent.v1.GetProfileResponse\")\x90\x02\x01\xc8\xda\x18\x01\xfa\xda\x18\x1e\n\x13/api/memory/profile2\x07profile\x12\x7f\n\nGetContext\x12!.braid.agent.v1.GetContextRequest\x1a\".braid.agent.v1.GetContextResponse\"*\xc8\xda\x18\x01\xd0\xda\x18\x05\xfa\xda\x18\x1e\x12\x13/api/memory/context2\x07profileb\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -42,8 +42,8 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_PROFILEITEM'].fields_by_name['conversation_id']._serialized_options = b'\332\332\030\002\020\001'
   _globals['_PROFILEITEM'].fields_by_name['message_id']._loaded_options = None
   _globals['_PROFILEITEM'].fields_by_name['message_id']._serialized_options = b'\332\332\030\002\020\001'
-  _globals['_PROFILEITEM'].fields_by_name['time']._loaded_options = None
-  _globals['_PROFILEITEM'].fields_by_name['time']._serialized_options = b'\332\332\030\013\n\007last_at\030\001'
+  _globals['_PROFILEITEM'].fields_by_name['last_time']._loaded_options = None
+  _globals['_PROFILEITEM'].fields_by_name['last_time']._serialized_options = b'\332\332\030\002\030\001'
   _globals['_PROFILEITEM'].fields_by_name['memory_type']._loaded_options = None
   _globals['_PROFILEITEM'].fields_by_name['memory_type']._serialized_options = b'\332\332\030\002\020\001'
   _globals['_GETPROFILEREQUEST'].fields_by_name['limit']._loaded_options = None
@@ -68,20 +68,20 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_PROFILESERVICE'].methods_by_name['GetProfile']._serialized_options = b'\220\002\001\310\332\030\001\372\332\030\036\n\023/api/memory/profile2\007profile'
   _globals['_PROFILESERVICE'].methods_by_name['GetContext']._loaded_options = None
   _globals['_PROFILESERVICE'].methods_by_name['GetContext']._serialized_options = b'\310\332\030\001\320\332\030\005\372\332\030\036\022\023/api/memory/context2\007profile'
-  _globals['_PROFILESOURCE']._serialized_start=1312
-  _globals['_PROFILESOURCE']._serialized_end=1420
+  _globals['_PROFILESOURCE']._serialized_start=1308
+  _globals['_PROFILESOURCE']._serialized_end=1416
   _globals['_PROFILEITEM']._serialized_start=263
-  _globals['_PROFILEITEM']._serialized_end=539
-  _globals['_GETPROFILEREQUEST']._serialized_start=541
-  _globals['_GETPROFILEREQUEST']._serialized_end=584
-  _globals['_GETPROFILERESPONSE']._serialized_start=587
-  _globals['_GETPROFILERESPONSE']._serialized_end=812
-  _globals['_GETCONTEXTREQUEST']._serialized_start=815
-  _globals['_GETCONTEXTREQUEST']._serialized_end=991
-  _globals['_CONTEXTITEM']._serialized_start=993
-  _globals['_CONTEXTITEM']._serialized_end=1107
-  _globals['_GETCONTEXTRESPONSE']._serialized_start=1110
-  _globals['_GETCONTEXTRESPONSE']._serialized_end=1310
-  _globals['_PROFILESERVICE']._serialized_start=1423
-  _globals['_PROFILESERVICE']._serialized_end=1696
+  _globals['_PROFILEITEM']._serialized_end=535
+  _globals['_GETPROFILEREQUEST']._serialized_start=537
+  _globals['_GETPROFILEREQUEST']._serialized_end=580
+  _globals['_GETPROFILERESPONSE']._serialized_start=583
+  _globals['_GETPROFILERESPONSE']._serialized_end=808
+  _globals['_GETCONTEXTREQUEST']._serialized_start=811
+  _globals['_GETCONTEXTREQUEST']._serialized_end=987
+  _globals['_CONTEXTITEM']._serialized_start=989
+  _globals['_CONTEXTITEM']._serialized_end=1103
+  _globals['_GETCONTEXTRESPONSE']._serialized_start=1106
+  _globals['_GETCONTEXTRESPONSE']._serialized_end=1306
+  _globals['_PROFILESERVICE']._serialized_start=1419
+  _globals['_PROFILESERVICE']._serialized_end=1692
 # @@protoc_insertion_point(module_scope)

@@ -59,7 +59,7 @@ class ProfileItem(_message.Message):
     CONVERSATION_ID_FIELD_NUMBER: _builtins.int
     MESSAGE_ID_FIELD_NUMBER: _builtins.int
     MENTION_COUNT_FIELD_NUMBER: _builtins.int
-    TIME_FIELD_NUMBER: _builtins.int
+    LAST_TIME_FIELD_NUMBER: _builtins.int
     MEMORY_TYPE_FIELD_NUMBER: _builtins.int
     id: _builtins.str
     """The id of its relationship or memory."""
@@ -78,7 +78,7 @@ class ProfileItem(_message.Message):
     memory_type: _builtins.str
     """The type of a typed memory, such as PREFERENCE; empty for others."""
     @_builtins.property
-    def time(self) -> _timestamp_pb2.Timestamp:
+    def last_time(self) -> _timestamp_pb2.Timestamp:
         """When it was last said, or stored."""
 
     def __init__(
@@ -91,12 +91,12 @@ class ProfileItem(_message.Message):
         conversation_id: _builtins.str = ...,
         message_id: _builtins.str = ...,
         mention_count: _builtins.int = ...,
-        time: _timestamp_pb2.Timestamp | None = ...,
+        last_time: _timestamp_pb2.Timestamp | None = ...,
         memory_type: _builtins.str = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["time", b"time"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["last_time", b"last_time"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["conversation_id", b"conversation_id", "evidence", b"evidence", "id", b"id", "memory_type", b"memory_type", "mention_count", b"mention_count", "message_id", b"message_id", "source", b"source", "text", b"text", "time", b"time"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["conversation_id", b"conversation_id", "evidence", b"evidence", "id", b"id", "last_time", b"last_time", "memory_type", b"memory_type", "mention_count", b"mention_count", "message_id", b"message_id", "source", b"source", "text", b"text"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

@@ -3,7 +3,7 @@
 isort:skip_file
 How the REST gateway reads and writes messages as JSON, and the routes of methods. A field without an option is written under its own name, in which `_time` at the end
 is `_at`; `create_time`, `update_time` and `delete_time` are `created_at`, `updated_at` and `deleted_at`, `next_page_token` is
-`next_cursor`, `space_revision` is `revision`, `page_size` is `limit`, `page_token` is `cursor`, `time` is `as_of`, and `elapsed` is `took_ms`. Times are RFC 3339 in UTC, durations milliseconds, enums
+`next_cursor`, `space_revision` is `revision`, `page_size` is `limit`, `page_token` is `cursor`, and `elapsed` is `took_ms`. Times are RFC 3339 in UTC, durations milliseconds, enums
 the value's name in lower case without its prefix. A time, a message or an `optional` value that is not set is null.
 """
 

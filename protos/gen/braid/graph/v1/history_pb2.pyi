@@ -31,7 +31,7 @@ class GetEntityHistoryRequest(_message.Message):
     ENTITY_FIELD_NUMBER: _builtins.int
     RELATION_TYPE_FIELD_NUMBER: _builtins.int
     SINCE_TIME_FIELD_NUMBER: _builtins.int
-    REFERENCE_TIME_FIELD_NUMBER: _builtins.int
+    AS_OF_FIELD_NUMBER: _builtins.int
     KNOWN_TIME_FIELD_NUMBER: _builtins.int
     PAGE_SIZE_FIELD_NUMBER: _builtins.int
     PAGE_TOKEN_FIELD_NUMBER: _builtins.int
@@ -53,7 +53,7 @@ class GetEntityHistoryRequest(_message.Message):
         """Only facts that were valid at or after this instant: facts that ended by then are left out. Default: from the beginning."""
 
     @_builtins.property
-    def reference_time(self) -> _timestamp_pb2.Timestamp:
+    def as_of(self) -> _timestamp_pb2.Timestamp:
         """The instant that counts as now: for `current`, `never_changed` and `unchanged_since_time`. Facts that begin later are
         listed as well. Default: now.
         """
@@ -68,15 +68,15 @@ class GetEntityHistoryRequest(_message.Message):
         entity: _entities_pb2.EntitySelector | None = ...,
         relation_type: _builtins.str = ...,
         since_time: _timestamp_pb2.Timestamp | None = ...,
-        reference_time: _timestamp_pb2.Timestamp | None = ...,
+        as_of: _timestamp_pb2.Timestamp | None = ...,
         known_time: _timestamp_pb2.Timestamp | None = ...,
         page_size: _builtins.int = ...,
         page_token: _builtins.str = ...,
         include_withdrawn: _builtins.bool = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["entity", b"entity", "known_time", b"known_time", "reference_time", b"reference_time", "since_time", b"since_time"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["as_of", b"as_of", "entity", b"entity", "known_time", b"known_time", "since_time", b"since_time"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["entity", b"entity", "include_withdrawn", b"include_withdrawn", "known_time", b"known_time", "page_size", b"page_size", "page_token", b"page_token", "reference_time", b"reference_time", "relation_type", b"relation_type", "since_time", b"since_time"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["as_of", b"as_of", "entity", b"entity", "include_withdrawn", b"include_withdrawn", "known_time", b"known_time", "page_size", b"page_size", "page_token", b"page_token", "relation_type", b"relation_type", "since_time", b"since_time"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -256,7 +256,7 @@ class GetSnapshotRequest(_message.Message):
 
     DESCRIPTOR: _descriptor.Descriptor
 
-    TIME_FIELD_NUMBER: _builtins.int
+    AS_OF_FIELD_NUMBER: _builtins.int
     ENTITY_FIELD_NUMBER: _builtins.int
     RELATION_TYPE_FIELD_NUMBER: _builtins.int
     KNOWN_TIME_FIELD_NUMBER: _builtins.int
@@ -269,7 +269,7 @@ class GetSnapshotRequest(_message.Message):
     page_token: _builtins.str
     """Where to continue: `next_page_token` of the previous page, for the same request."""
     @_builtins.property
-    def time(self) -> _retrieval_pb2.TimeSelector:
+    def as_of(self) -> _retrieval_pb2.TimeSelector:
         """The time of the snapshot: an instant, or a range for facts that held at any moment of it."""
 
     @_builtins.property
@@ -283,16 +283,16 @@ class GetSnapshotRequest(_message.Message):
     def __init__(
         self,
         *,
-        time: _retrieval_pb2.TimeSelector | None = ...,
+        as_of: _retrieval_pb2.TimeSelector | None = ...,
         entity: _entities_pb2.EntitySelector | None = ...,
         relation_type: _builtins.str = ...,
         known_time: _timestamp_pb2.Timestamp | None = ...,
         page_size: _builtins.int = ...,
         page_token: _builtins.str = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["entity", b"entity", "known_time", b"known_time", "time", b"time"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["as_of", b"as_of", "entity", b"entity", "known_time", b"known_time"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["entity", b"entity", "known_time", b"known_time", "page_size", b"page_size", "page_token", b"page_token", "relation_type", b"relation_type", "time", b"time"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["as_of", b"as_of", "entity", b"entity", "known_time", b"known_time", "page_size", b"page_size", "page_token", b"page_token", "relation_type", b"relation_type"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

@@ -154,7 +154,7 @@ class SearchFactsRequest(_message.Message):
     ENTITY_NAME_FIELD_NUMBER: _builtins.int
     RELATION_TYPE_FIELD_NUMBER: _builtins.int
     QUERY_EMBEDDING_FIELD_NUMBER: _builtins.int
-    TIME_FIELD_NUMBER: _builtins.int
+    AS_OF_FIELD_NUMBER: _builtins.int
     TEXT_ONLY_FIELD_NUMBER: _builtins.int
     RERANKER_FIELD_NUMBER: _builtins.int
     CENTER_ENTITY_NAME_FIELD_NUMBER: _builtins.int
@@ -192,7 +192,7 @@ class SearchFactsRequest(_message.Message):
         """
 
     @_builtins.property
-    def time(self) -> _retrieval_pb2.TimeSelector:
+    def as_of(self) -> _retrieval_pb2.TimeSelector:
         """The time to which the answer refers. Default: now."""
 
     @_builtins.property
@@ -209,7 +209,7 @@ class SearchFactsRequest(_message.Message):
         entity_name: _builtins.str = ...,
         relation_type: _builtins.str = ...,
         query_embedding: _retrieval_pb2.QueryEmbedding | None = ...,
-        time: _retrieval_pb2.TimeSelector | None = ...,
+        as_of: _retrieval_pb2.TimeSelector | None = ...,
         text_only: _builtins.bool = ...,
         reranker: Global___FactReranker.ValueType = ...,
         center_entity_name: _builtins.str = ...,
@@ -218,9 +218,9 @@ class SearchFactsRequest(_message.Message):
         known_time: _timestamp_pb2.Timestamp | None = ...,
         min_score: _builtins.float | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["_limit", b"_limit", "_min_score", b"_min_score", "_mmr_lambda", b"_mmr_lambda", "known_time", b"known_time", "limit", b"limit", "min_score", b"min_score", "mmr_lambda", b"mmr_lambda", "query_embedding", b"query_embedding", "time", b"time"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_limit", b"_limit", "_min_score", b"_min_score", "_mmr_lambda", b"_mmr_lambda", "as_of", b"as_of", "known_time", b"known_time", "limit", b"limit", "min_score", b"min_score", "mmr_lambda", b"mmr_lambda", "query_embedding", b"query_embedding"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_limit", b"_limit", "_min_score", b"_min_score", "_mmr_lambda", b"_mmr_lambda", "center_entity_name", b"center_entity_name", "center_entity_type", b"center_entity_type", "entity_name", b"entity_name", "known_time", b"known_time", "limit", b"limit", "min_score", b"min_score", "mmr_lambda", b"mmr_lambda", "query", b"query", "query_embedding", b"query_embedding", "relation_type", b"relation_type", "reranker", b"reranker", "text_only", b"text_only", "time", b"time"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_limit", b"_limit", "_min_score", b"_min_score", "_mmr_lambda", b"_mmr_lambda", "as_of", b"as_of", "center_entity_name", b"center_entity_name", "center_entity_type", b"center_entity_type", "entity_name", b"entity_name", "known_time", b"known_time", "limit", b"limit", "min_score", b"min_score", "mmr_lambda", b"mmr_lambda", "query", b"query", "query_embedding", b"query_embedding", "relation_type", b"relation_type", "reranker", b"reranker", "text_only", b"text_only"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__limit: _TypeAlias = _typing.Literal["limit"]  # noqa: Y015
     _WhichOneofArgType__limit: _TypeAlias = _typing.Literal["_limit", b"_limit"]  # noqa: Y015
@@ -296,7 +296,7 @@ class GetNeighborhoodRequest(_message.Message):
     ENTITY_NAME_FIELD_NUMBER: _builtins.int
     ENTITY_TYPE_FIELD_NUMBER: _builtins.int
     LIMIT_FIELD_NUMBER: _builtins.int
-    TIME_FIELD_NUMBER: _builtins.int
+    AS_OF_FIELD_NUMBER: _builtins.int
     entity_name: _builtins.str
     """The entity's exact name, ignoring letter case and repeated white space, 1–1,000 characters."""
     entity_type: _builtins.str
@@ -304,7 +304,7 @@ class GetNeighborhoodRequest(_message.Message):
     limit: _builtins.int
     """Maximum number of neighbors, 1–100. Default 20."""
     @_builtins.property
-    def time(self) -> _retrieval_pb2.TimeSelector:
+    def as_of(self) -> _retrieval_pb2.TimeSelector:
         """The time to which the answer refers. Default: now."""
 
     def __init__(
@@ -313,11 +313,11 @@ class GetNeighborhoodRequest(_message.Message):
         entity_name: _builtins.str = ...,
         entity_type: _builtins.str = ...,
         limit: _builtins.int | None = ...,
-        time: _retrieval_pb2.TimeSelector | None = ...,
+        as_of: _retrieval_pb2.TimeSelector | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["_limit", b"_limit", "limit", b"limit", "time", b"time"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_limit", b"_limit", "as_of", b"as_of", "limit", b"limit"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_limit", b"_limit", "entity_name", b"entity_name", "entity_type", b"entity_type", "limit", b"limit", "time", b"time"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_limit", b"_limit", "as_of", b"as_of", "entity_name", b"entity_name", "entity_type", b"entity_type", "limit", b"limit"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__limit: _TypeAlias = _typing.Literal["limit"]  # noqa: Y015
     _WhichOneofArgType__limit: _TypeAlias = _typing.Literal["_limit", b"_limit"]  # noqa: Y015

@@ -30,7 +30,7 @@ from buf.validate import validate_pb2 as buf_dot_validate_dot_validate__pb2
 from google.protobuf import timestamp_pb2 as google_dot_protobuf_dot_timestamp__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1e\x62raid/graph/v1/structure.proto\x12\x0e\x62raid.graph.v1\x1a\x1a\x62raid/common/v1/json.proto\x1a\x1f\x62raid/common/v1/retrieval.proto\x1a\x1d\x62raid/graph/v1/entities.proto\x1a\x1a\x62raid/graph/v1/facts.proto\x1a\x1b\x62uf/validate/validate.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\x9b\x03\n\x10ListFactsRequest\x12\x44\n\x07subject\x18\x01 \x01(\x0b\x32\x1e.braid.graph.v1.EntitySelectorB\x13\xda\xda\x18\x0fJ\r\"Jonas Weber\"\x12\x39\n\rrelation_type\x18\x02 \x01(\tB\"\xbaH\tr\x07\x18\xc8\x01\xba\x01\x01\x00\xda\xda\x18\x12\n\x08relationJ\x06\"OWNS\"\x12\x46\n\x06object\x18\x03 \x01(\x0b\x32\x1e.braid.graph.v1.EntitySelectorB\x16\xda\xda\x18\x12J\x10\"Ledger Service\"\x12?\n\x04time\x18\x04 \x01(\x0b\x32\x1d.braid.common.v1.TimeSelectorB\x12\xda\xda\x18\x0eJ\x0c\"2024-04-18\"\x12\x42\n\nknown_time\x18\x05 \x01(\x0b\x32\x1a.google.protobuf.TimestampB\x12\xda\xda\x18\x0eJ\x0c\"2024-06-01\"\x12\x1a\n\tpage_size\x18\x06 \x01(\x05\x42\x07\xbaH\x04\x1a\x02(\x00\x12\x1d\n\npage_token\x18\x07 \x01(\tB\t\xbaH\x06r\x04\x18\x80\x80\x01\"^\n\x11ListFactsResponse\x12#\n\x05\x66\x61\x63ts\x18\x01 \x03(\x0b\x32\x14.braid.graph.v1.Fact\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t:\x0b\xe2\xda\x18\x07\n\x05\x46\x61\x63ts\"5\n\x0eGetFactRequest\x12#\n\x07\x66\x61\x63t_id\x18\x01 \x01(\tB\x12\xbaH\x05r\x03\xb0\x01\x01\xda\xda\x18\x06\n\x04uuid\"{\n\x0fGetFactResponse\x12\"\n\x04\x66\x61\x63t\x18\x01 \x01(\x0b\x32\x14.braid.graph.v1.Fact\x12-\n\x08versions\x18\x02 \x03(\x0b\x32\x1b.braid.graph.v1.FactVersion:\x15\xe2\xda\x18\x11\n\x0f\x46\x61\x63tAndVersions\"\x97\x02\n\x0b\x46\x61\x63tVersion\x12*\n\x04\x66\x61\x63t\x18\x01 \x01(\x0b\x32\x14.braid.graph.v1.FactB\x06\xda\xda\x18\x02\x18\x01\x12.\n\nknown_time\x18\x02 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x33\n\x0fsuperseded_time\x18\x03 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x18\n\x08\x63hunk_id\x18\x04 \x01(\tB\x06\xda\xda\x18\x02\x10\x01\x12*\n\x06\x63hange\x18\x05 \x01(\x0b\x32\x1a.braid.graph.v1.FactChange\x12\x31\n\x11\x63orrected_fact_id\x18\x06 \x01(\tB\x16\xda\xda\x18\x12\n\x0e\x63orrected_uuid\x10\x01\"\xd4\x02\n\x10\x46indPathsRequest\x12I\n\x06source\x18\x01 \x01(\x0b\x32\x1e.braid.graph.v1.EntitySelectorB\x19\xbaH\x03\xc8\x01\x01\xda\xda\x18\x0fJ\r\"Jonas Weber\"\x12\x45\n\x06target\x18\x02 \x01(\x0b\x32\x1e.braid.graph.v1.EntitySelectorB\x15\xbaH\x03\xc8\x01\x01\xda\xda\x18\x0bJ\t\"INC-104\"\x12 \n\x08max_hops\x18\x03 \x01(\x05\x42\t\xbaH\x06\x1a\x04\x18\x06(\x01H\x00\x88\x01\x01\x12\x1d\n\x05limit\x18\x04 \x01(\x05\x42\t\xbaH\x06\x1a\x04\x18\x14(\x01H\x01\x88\x01\x01\x12?\n\x04time\x18\x05 \x01(\x0b\x32\x1d.braid.common.v1.TimeSelectorB\x12\xda\xda\x18\x0eJ\x0c\"2024-04-18\"\x12\x15\n\rinclude_local\x18\x06 \x01(\x08\x42\x0b\n\t_max_hopsB\x08\n\x06_limit\"\xd4\x01\n\x11\x46indPathsResponse\x12#\n\x05paths\x18\x01 \x03(\x0b\x32\x14.braid.graph.v1.Path\x12\x11\n\ttruncated\x18\x02 \x01(\x08\x12\x32\n\x0fsource_homonyms\x18\x03 \x03(\x0b\x32\x19.braid.graph.v1.EntityRef\x12\x32\n\x0ftarget_homonyms\x18\x04 \x03(\x0b\x32\x19.braid.graph.v1.EntityRef\x12\x12\n\nincomplete\x18\x05 \x01(\x08:\x0b\xe2\xda\x18\x07\n\x05Paths\"U\n\x04Path\x12(\n\x05nodes\x18\x01 \x03(\x0b\x32\x19.braid.graph.v1.EntityRef\x12#\n\x05\x66\x61\x63ts\x18\x02 \x03(\x0b\x32\x14.braid.graph.v1.Fact\"\xcb\x02\n\x19GetMentionSubgraphRequest\x12#\n\tchunk_ids\x18\x01 \x03(\tB\x10\xbaH\r\x92\x01\n\x10\xc8\x01\"\x05r\x03\xb0\x01\x01\x12#\n\nentity_ids\x18\x02 \x03(\tB\x0f\xbaH\x0c\x92\x01\t\x10\x64\"\x05r\x03\xb0\x01\x01\x12%\n\x0cmax_mentions\x18\x03 \x01(\x05\x42\n\xbaH\x07\x1a\x05\x18\xe8\x07(\x00H\x00\x88\x01\x01\x12\"\n\tmax_about\x18\x04 \x01(\x05\x42\n\xbaH\x07\x1a\x05\x18\xe8\x07(\x00H\x01\x88\x01\x01\x12%\n\x0cmax_episodes\x18\x05 \x01(\x05\x42\n\xbaH\x07\x1a\x05\x18\xd0\x0f(\x01H\x02\x88\x01\x01\x12\x17\n\x0fwithout_details\x18\x06 \x01(\x08\x12)\n\x05\x61s_of\x18\x07 \x01(\x0b\x32\x1a.google.protobuf.TimestampB\x0f\n\r_max_mentionsB\x0c\n\n_max_aboutB\x0f\n\r_max_episodes\"\xfe\x01\n\x1aGetMentionSubgraphResponse\x12\x31\n\x08\x65pisodes\x18\x01 \x03(\x0b\x32\x1f.braid.graph.v1.SubgraphEpisode\x12\x30\n\x08\x65ntities\x18\x02 \x03(\x0b\x32\x1e.braid.graph.v1.SubgraphEntity\x12\x31\n\x08mentions\x18\x03 \x03(\x0b\x32\x1f.braid.graph.v1.SubgraphMention\x12\x11\n\ttruncated\x18\x04 \x01(\x08\x12\x35\n\nstatements\x18\x05 \x03(\x0b\x32!.braid.graph.v1.SubgraphStatement\"^\n\x0fSubgraphEpisode\x12\x10\n\x08\x63hunk_id\x18\x01 \x01(\t\x12\x13\n\x0b\x64ocument_id\x18\x02 \x01(\t\x12\x16\n\x0e\x64ocument_title\x18\x03 \x01(\t\x12\x0c\n\x04seed\x18\x04 \x01(\x08\"_\n\x0eSubgraphEntity\x12\n\n\x02id\x18\x01 \x01(\t\x12\x0c\n\x04name\x18\x02 \x01(\t\x12\x0c\n\x04type\x18\x03 \x01(\t\x12\x15\n\rmention_count\x18\x04 \x01(\x03\x12\x0e\n\x06titled\x18\x05 \x01(\x08\"\\\n\x11SubgraphStatement\x12\x0f\n\x07\x65pisode\x18\x01 \x01(\x05\x12\x0e\n\x06\x65ntity\x18\x02 \x01(\x05\x12\x15\n\rrelation_type\x18\x03 \x01(\t\x12\x0f\n\x07\x66\x61\x63t_id\x18\x04 \x01(\t\"p\n\x0fSubgraphMention\x12\x0f\n\x07\x65pisode\x18\x01 \x01(\x05\x12\x0e\n\x06\x65ntity\x18\x02 \x01(\x05\x12)\n\x04kind\x18\x03 \x01(\x0e\x32\x1b.braid.graph.v1.MentionKind\x12\x11\n\tsentences\x18\x04 \x03(\x05*s\n\x0bMentionKind\x12\x1c\n\x18MENTION_KIND_UNSPECIFIED\x10\x00\x12\x17\n\x13MENTION_KIND_PHRASE\x10\x01\x12\x15\n\x11MENTION_KIND_NAME\x10\x02\x12\x16\n\x12MENTION_KIND_ABOUT\x10\x03\x62\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1e\x62raid/graph/v1/structure.proto\x12\x0e\x62raid.graph.v1\x1a\x1a\x62raid/common/v1/json.proto\x1a\x1f\x62raid/common/v1/retrieval.proto\x1a\x1d\x62raid/graph/v1/entities.proto\x1a\x1a\x62raid/graph/v1/facts.proto\x1a\x1b\x62uf/validate/validate.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\x9c\x03\n\x10ListFactsRequest\x12\x44\n\x07subject\x18\x01 \x01(\x0b\x32\x1e.braid.graph.v1.EntitySelectorB\x13\xda\xda\x18\x0fJ\r\"Jonas Weber\"\x12\x39\n\rrelation_type\x18\x02 \x01(\tB\"\xbaH\tr\x07\x18\xc8\x01\xba\x01\x01\x00\xda\xda\x18\x12\n\x08relationJ\x06\"OWNS\"\x12\x46\n\x06object\x18\x03 \x01(\x0b\x32\x1e.braid.graph.v1.EntitySelectorB\x16\xda\xda\x18\x12J\x10\"Ledger Service\"\x12@\n\x05\x61s_of\x18\x04 \x01(\x0b\x32\x1d.braid.common.v1.TimeSelectorB\x12\xda\xda\x18\x0eJ\x0c\"2024-04-18\"\x12\x42\n\nknown_time\x18\x05 \x01(\x0b\x32\x1a.google.protobuf.TimestampB\x12\xda\xda\x18\x0eJ\x0c\"2024-06-01\"\x12\x1a\n\tpage_size\x18\x06 \x01(\x05\x42\x07\xbaH\x04\x1a\x02(\x00\x12\x1d\n\npage_token\x18\x07 \x01(\tB\t\xbaH\x06r\x04\x18\x80\x80\x01\"^\n\x11ListFactsResponse\x12#\n\x05\x66\x61\x63ts\x18\x01 \x03(\x0b\x32\x14.braid.graph.v1.Fact\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t:\x0b\xe2\xda\x18\x07\n\x05\x46\x61\x63ts\"5\n\x0eGetFactRequest\x12#\n\x07\x66\x61\x63t_id\x18\x01 \x01(\tB\x12\xbaH\x05r\x03\xb0\x01\x01\xda\xda\x18\x06\n\x04uuid\"{\n\x0fGetFactResponse\x12\"\n\x04\x66\x61\x63t\x18\x01 \x01(\x0b\x32\x14.braid.graph.v1.Fact\x12-\n\x08versions\x18\x02 \x03(\x0b\x32\x1b.braid.graph.v1.FactVersion:\x15\xe2\xda\x18\x11\n\x0f\x46\x61\x63tAndVersions\"\x97\x02\n\x0b\x46\x61\x63tVersion\x12*\n\x04\x66\x61\x63t\x18\x01 \x01(\x0b\x32\x14.braid.graph.v1.FactB\x06\xda\xda\x18\x02\x18\x01\x12.\n\nknown_time\x18\x02 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x33\n\x0fsuperseded_time\x18\x03 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x18\n\x08\x63hunk_id\x18\x04 \x01(\tB\x06\xda\xda\x18\x02\x10\x01\x12*\n\x06\x63hange\x18\x05 \x01(\x0b\x32\x1a.braid.graph.v1.FactChange\x12\x31\n\x11\x63orrected_fact_id\x18\x06 \x01(\tB\x16\xda\xda\x18\x12\n\x0e\x63orrected_uuid\x10\x01\"\xd5\x02\n\x10\x46indPathsRequest\x12I\n\x06source\x18\x01 \x01(\x0b\x32\x1e.braid.graph.v1.EntitySelectorB\x19\xbaH\x03\xc8\x01\x01\xda\xda\x18\x0fJ\r\"Jonas Weber\"\x12\x45\n\x06target\x18\x02 \x01(\x0b\x32\x1e.braid.graph.v1.EntitySelectorB\x15\xbaH\x03\xc8\x01\x01\xda\xda\x18\x0bJ\t\"INC-104\"\x12 \n\x08max_hops\x18\x03 \x01(\x05\x42\t\xbaH\x06\x1a\x04\x18\x06(\x01H\x00\x88\x01\x01\x12\x1d\n\x05limit\x18\x04 \x01(\x05\x42\t\xbaH\x06\x1a\x04\x18\x14(\x01H\x01\x88\x01\x01\x12@\n\x05\x61s_of\x18\x05 \x01(\x0b\x32\x1d.braid.common.v1.TimeSelectorB\x12\xda\xda\x18\x0eJ\x0c\"2024-04-18\"\x12\x15\n\rinclude_local\x18\x06 \x01(\x08\x42\x0b\n\t_max_hopsB\x08\n\x06_limit\"\xd4\x01\n\x11\x46indPathsResponse\x12#\n\x05paths\x18\x01 \x03(\x0b\x32\x14.braid.graph.v1.Path\x12\x11\n\ttruncated\x18\x02 \x01(\x08\x12\x32\n\x0fsource_homonyms\x18\x03 \x03(\x0b\x32\x19.braid.graph.v1.EntityRef\x12\x32\n\x0ftarget_homonyms\x18\x04 \x03(\x0b\x32\x19.braid.graph.v1.EntityRef\x12\x12\n\nincomplete\x18\x05 \x01(\x08:\x0b\xe2\xda\x18\x07\n\x05Paths\"U\n\x04Path\x12(\n\x05nodes\x18\x01 \x03(\x0b\x32\x19.braid.graph.v1.EntityRef\x12#\n\x05\x66\x61\x63ts\x18\x02 \x03(\x0b\x32\x14.braid.graph.v1.Fact\"\xcb\x02\n\x19GetMentionSubgraphRequest\x12#\n\tchunk_ids\x18\x01 \x03(\tB\x10\xbaH\r\x92\x01\n\x10\xc8\x01\"\x05r\x03\xb0\x01\x01\x12#\n\nentity_ids\x18\x02 \x03(\tB\x0f\xbaH\x0c\x92\x01\t\x10\x64\"\x05r\x03\xb0\x01\x01\x12%\n\x0cmax_mentions\x18\x03 \x01(\x05\x42\n\xbaH\x07\x1a\x05\x18\xe8\x07(\x00H\x00\x88\x01\x01\x12\"\n\tmax_about\x18\x04 \x01(\x05\x42\n\xbaH\x07\x1a\x05\x18\xe8\x07(\x00H\x01\x88\x01\x01\x12%\n\x0cmax_episodes\x18\x05 \x01(\x05\x42\n\xbaH\x07\x1a\x05\x18\xd0\x0f(\x01H\x02\x88\x01\x01\x12\x17\n\x0fwithout_details\x18\x06 \x01(\x08\x12)\n\x05\x61s_of\x18\x07 \x01(\x0b\x32\x1a.google.protobuf.TimestampB\x0f\n\r_max_mentionsB\x0c\n\n_max_aboutB\x0f\n\r_max_episodes\"\xfe\x01\n\x1aGetMentionSubgraphResponse\x12\x31\n\x08\x65pisodes\x18\x01 \x03(\x0b\x32\x1f.braid.graph.v1.SubgraphEpisode\x12\x30\n\x08\x65ntities\x18\x02 \x03(\x0b\x32\x1e.braid.graph.v1.SubgraphEntity\x12\x31\n\x08mentions\x18\x03 \x03(\x0b\x32\x1f.braid.graph.v1.SubgraphMention\x12\x11\n\ttruncated\x18\x04 \x01(\x08\x12\x35\n\nstatements\x18\x05 \x03(\x0b\x32!.braid.graph.v1.SubgraphStatement\"^\n\x0fSubgraphEpisode\x12\x10\n\x08\x63hunk_id\x18\x01 \x01(\t\x12\x13\n\x0b\x64ocument_id\x18\x02 \x01(\t\x12\x16\n\x0e\x64ocument_title\x18\x03 \x01(\t\x12\x0c\n\x04seed\x18\x04 \x01(\x08\"_\n\x0eSubgraphEntity\x12\n\n\x02id\x18\x01 \x01(\t\x12\x0c\n\x04name\x18\x02 \x01(\t\x12\x0c\n\x04type\x18\x03 \x01(\t\x12\x15\n\rmention_count\x18\x04 \x01(\x03\x12\x0e\n\x06titled\x18\x05 \x01(\x08\"\\\n\x11SubgraphStatement\x12\x0f\n\x07\x65pisode\x18\x01 \x01(\x05\x12\x0e\n\x06\x65ntity\x18\x02 \x01(\x05\x12\x15\n\rrelation_type\x18\x03 \x01(\t\x12\x0f\n\x07\x66\x61\x63t_id\x18\x04 \x01(\t\"p\n\x0fSubgraphMention\x12\x0f\n\x07\x65pisode\x18\x01 \x01(\x05\x12\x0e\n\x06\x65ntity\x18\x02 \x01(\x05\x12)\n\x04kind\x18\x03 \x01(\x0e\x32\x1b.braid.graph.v1.MentionKind\x12\x11\n\tsentences\x18\x04 \x03(\x05*s\n\x0bMentionKind\x12\x1c\n\x18MENTION_KIND_UNSPECIFIED\x10\x00\x12\x17\n\x13MENTION_KIND_PHRASE\x10\x01\x12\x15\n\x11MENTION_KIND_NAME\x10\x02\x12\x16\n\x12MENTION_KIND_ABOUT\x10\x03\x62\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -43,8 +43,8 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_LISTFACTSREQUEST'].fields_by_name['relation_type']._serialized_options = b'\272H\tr\007\030\310\001\272\001\001\000\332\332\030\022\n\010relationJ\006\"OWNS\"'
   _globals['_LISTFACTSREQUEST'].fields_by_name['object']._loaded_options = None
   _globals['_LISTFACTSREQUEST'].fields_by_name['object']._serialized_options = b'\332\332\030\022J\020\"Ledger Service\"'
-  _globals['_LISTFACTSREQUEST'].fields_by_name['time']._loaded_options = None
-  _globals['_LISTFACTSREQUEST'].fields_by_name['time']._serialized_options = b'\332\332\030\016J\014\"2024-04-18\"'
+  _globals['_LISTFACTSREQUEST'].fields_by_name['as_of']._loaded_options = None
+  _globals['_LISTFACTSREQUEST'].fields_by_name['as_of']._serialized_options = b'\332\332\030\016J\014\"2024-04-18\"'
   _globals['_LISTFACTSREQUEST'].fields_by_name['known_time']._loaded_options = None
   _globals['_LISTFACTSREQUEST'].fields_by_name['known_time']._serialized_options = b'\332\332\030\016J\014\"2024-06-01\"'
   _globals['_LISTFACTSREQUEST'].fields_by_name['page_size']._loaded_options = None
@@ -71,8 +71,8 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_FINDPATHSREQUEST'].fields_by_name['max_hops']._serialized_options = b'\272H\006\032\004\030\006(\001'
   _globals['_FINDPATHSREQUEST'].fields_by_name['limit']._loaded_options = None
   _globals['_FINDPATHSREQUEST'].fields_by_name['limit']._serialized_options = b'\272H\006\032\004\030\024(\001'
-  _globals['_FINDPATHSREQUEST'].fields_by_name['time']._loaded_options = None
-  _globals['_FINDPATHSREQUEST'].fields_by_name['time']._serialized_options = b'\332\332\030\016J\014\"2024-04-18\"'
+  _globals['_FINDPATHSREQUEST'].fields_by_name['as_of']._loaded_options = None
+  _globals['_FINDPATHSREQUEST'].fields_by_name['as_of']._serialized_options = b'\332\332\030\016J\014\"2024-04-18\"'
   _globals['_FINDPATHSRESPONSE']._loaded_options = None
   _globals['_FINDPATHSRESPONSE']._serialized_options = b'\342\332\030\007\n\005Paths'
   _globals['_GETMENTIONSUBGRAPHREQUEST'].fields_by_name['chunk_ids']._loaded_options = None
@@ -85,34 +85,34 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_GETMENTIONSUBGRAPHREQUEST'].fields_by_name['max_about']._serialized_options = b'\272H\007\032\005\030\350\007(\000'
   _globals['_GETMENTIONSUBGRAPHREQUEST'].fields_by_name['max_episodes']._loaded_options = None
   _globals['_GETMENTIONSUBGRAPHREQUEST'].fields_by_name['max_episodes']._serialized_options = b'\272H\007\032\005\030\320\017(\001'
-  _globals['_MENTIONKIND']._serialized_start=2841
-  _globals['_MENTIONKIND']._serialized_end=2956
+  _globals['_MENTIONKIND']._serialized_start=2843
+  _globals['_MENTIONKIND']._serialized_end=2958
   _globals['_LISTFACTSREQUEST']._serialized_start=233
-  _globals['_LISTFACTSREQUEST']._serialized_end=644
-  _globals['_LISTFACTSRESPONSE']._serialized_start=646
-  _globals['_LISTFACTSRESPONSE']._serialized_end=740
-  _globals['_GETFACTREQUEST']._serialized_start=742
-  _globals['_GETFACTREQUEST']._serialized_end=795
-  _globals['_GETFACTRESPONSE']._serialized_start=797
-  _globals['_GETFACTRESPONSE']._serialized_end=920
-  _globals['_FACTVERSION']._serialized_start=923
-  _globals['_FACTVERSION']._serialized_end=1202
-  _globals['_FINDPATHSREQUEST']._serialized_start=1205
-  _globals['_FINDPATHSREQUEST']._serialized_end=1545
-  _globals['_FINDPATHSRESPONSE']._serialized_start=1548
-  _globals['_FINDPATHSRESPONSE']._serialized_end=1760
-  _globals['_PATH']._serialized_start=1762
-  _globals['_PATH']._serialized_end=1847
-  _globals['_GETMENTIONSUBGRAPHREQUEST']._serialized_start=1850
-  _globals['_GETMENTIONSUBGRAPHREQUEST']._serialized_end=2181
-  _globals['_GETMENTIONSUBGRAPHRESPONSE']._serialized_start=2184
-  _globals['_GETMENTIONSUBGRAPHRESPONSE']._serialized_end=2438
-  _globals['_SUBGRAPHEPISODE']._serialized_start=2440
-  _globals['_SUBGRAPHEPISODE']._serialized_end=2534
-  _globals['_SUBGRAPHENTITY']._serialized_start=2536
-  _globals['_SUBGRAPHENTITY']._serialized_end=2631
-  _globals['_SUBGRAPHSTATEMENT']._serialized_start=2633
-  _globals['_SUBGRAPHSTATEMENT']._serialized_end=2725
-  _globals['_SUBGRAPHMENTION']._serialized_start=2727
-  _globals['_SUBGRAPHMENTION']._serialized_end=2839
+  _globals['_LISTFACTSREQUEST']._serialized_end=645
+  _globals['_LISTFACTSRESPONSE']._serialized_start=647
+  _globals['_LISTFACTSRESPONSE']._serialized_end=741
+  _globals['_GETFACTREQUEST']._serialized_start=743
+  _globals['_GETFACTREQUEST']._serialized_end=796
+  _globals['_GETFACTRESPONSE']._serialized_start=798
+  _globals['_GETFACTRESPONSE']._serialized_end=921
+  _globals['_FACTVERSION']._serialized_start=924
+  _globals['_FACTVERSION']._serialized_end=1203
+  _globals['_FINDPATHSREQUEST']._serialized_start=1206
+  _globals['_FINDPATHSREQUEST']._serialized_end=1547
+  _globals['_FINDPATHSRESPONSE']._serialized_start=1550
+  _globals['_FINDPATHSRESPONSE']._serialized_end=1762
+  _globals['_PATH']._serialized_start=1764
+  _globals['_PATH']._serialized_end=1849
+  _globals['_GETMENTIONSUBGRAPHREQUEST']._serialized_start=1852
+  _globals['_GETMENTIONSUBGRAPHREQUEST']._serialized_end=2183
+  _globals['_GETMENTIONSUBGRAPHRESPONSE']._serialized_start=2186
+  _globals['_GETMENTIONSUBGRAPHRESPONSE']._serialized_end=2440
+  _globals['_SUBGRAPHEPISODE']._serialized_start=2442
+  _globals['_SUBGRAPHEPISODE']._serialized_end=2536
+  _globals['_SUBGRAPHENTITY']._serialized_start=2538
+  _globals['_SUBGRAPHENTITY']._serialized_end=2633
+  _globals['_SUBGRAPHSTATEMENT']._serialized_start=2635
+  _globals['_SUBGRAPHSTATEMENT']._serialized_end=2727
+  _globals['_SUBGRAPHMENTION']._serialized_start=2729
+  _globals['_SUBGRAPHMENTION']._serialized_end=2841
 # @@protoc_insertion_point(module_scope)

@@ -60,7 +60,7 @@ class ListFactsRequest(_message.Message):
     SUBJECT_FIELD_NUMBER: _builtins.int
     RELATION_TYPE_FIELD_NUMBER: _builtins.int
     OBJECT_FIELD_NUMBER: _builtins.int
-    TIME_FIELD_NUMBER: _builtins.int
+    AS_OF_FIELD_NUMBER: _builtins.int
     KNOWN_TIME_FIELD_NUMBER: _builtins.int
     PAGE_SIZE_FIELD_NUMBER: _builtins.int
     PAGE_TOKEN_FIELD_NUMBER: _builtins.int
@@ -69,7 +69,7 @@ class ListFactsRequest(_message.Message):
     page_size: _builtins.int
     """Maximum number of entries, up to 200; larger values count as 200. 0 means the default, 50."""
     page_token: _builtins.str
-    """Where to continue: `next_page_token` of the previous page, for the same request; without `time` all pages use the time
+    """Where to continue: `next_page_token` of the previous page, for the same request; without `as_of` all pages use the time
     of the first page.
     """
     @_builtins.property
@@ -81,7 +81,7 @@ class ListFactsRequest(_message.Message):
         """Only facts with this entity as object (every entity with the name, if several share it)."""
 
     @_builtins.property
-    def time(self) -> _retrieval_pb2.TimeSelector:
+    def as_of(self) -> _retrieval_pb2.TimeSelector:
         """The time to which the answer refers: an instant, or a range that facts overlap. Default: now. A range without ends means all
         time.
         """
@@ -96,14 +96,14 @@ class ListFactsRequest(_message.Message):
         subject: _entities_pb2.EntitySelector | None = ...,
         relation_type: _builtins.str = ...,
         object: _entities_pb2.EntitySelector | None = ...,
-        time: _retrieval_pb2.TimeSelector | None = ...,
+        as_of: _retrieval_pb2.TimeSelector | None = ...,
         known_time: _timestamp_pb2.Timestamp | None = ...,
         page_size: _builtins.int = ...,
         page_token: _builtins.str = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["known_time", b"known_time", "object", b"object", "subject", b"subject", "time", b"time"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["as_of", b"as_of", "known_time", b"known_time", "object", b"object", "subject", b"subject"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["known_time", b"known_time", "object", b"object", "page_size", b"page_size", "page_token", b"page_token", "relation_type", b"relation_type", "subject", b"subject", "time", b"time"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["as_of", b"as_of", "known_time", b"known_time", "object", b"object", "page_size", b"page_size", "page_token", b"page_token", "relation_type", b"relation_type", "subject", b"subject"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -249,7 +249,7 @@ class FindPathsRequest(_message.Message):
     TARGET_FIELD_NUMBER: _builtins.int
     MAX_HOPS_FIELD_NUMBER: _builtins.int
     LIMIT_FIELD_NUMBER: _builtins.int
-    TIME_FIELD_NUMBER: _builtins.int
+    AS_OF_FIELD_NUMBER: _builtins.int
     INCLUDE_LOCAL_FIELD_NUMBER: _builtins.int
     max_hops: _builtins.int
     """Maximum length in facts, 1–6. Default 4."""
@@ -268,7 +268,7 @@ class FindPathsRequest(_message.Message):
         """Where they end."""
 
     @_builtins.property
-    def time(self) -> _retrieval_pb2.TimeSelector:
+    def as_of(self) -> _retrieval_pb2.TimeSelector:
         """The time at which all facts of a path hold. Default: now."""
 
     def __init__(
@@ -278,12 +278,12 @@ class FindPathsRequest(_message.Message):
         target: _entities_pb2.EntitySelector | None = ...,
         max_hops: _builtins.int | None = ...,
         limit: _builtins.int | None = ...,
-        time: _retrieval_pb2.TimeSelector | None = ...,
+        as_of: _retrieval_pb2.TimeSelector | None = ...,
         include_local: _builtins.bool = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["_limit", b"_limit", "_max_hops", b"_max_hops", "limit", b"limit", "max_hops", b"max_hops", "source", b"source", "target", b"target", "time", b"time"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_limit", b"_limit", "_max_hops", b"_max_hops", "as_of", b"as_of", "limit", b"limit", "max_hops", b"max_hops", "source", b"source", "target", b"target"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_limit", b"_limit", "_max_hops", b"_max_hops", "include_local", b"include_local", "limit", b"limit", "max_hops", b"max_hops", "source", b"source", "target", b"target", "time", b"time"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_limit", b"_limit", "_max_hops", b"_max_hops", "as_of", b"as_of", "include_local", b"include_local", "limit", b"limit", "max_hops", b"max_hops", "source", b"source", "target", b"target"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__limit: _TypeAlias = _typing.Literal["limit"]  # noqa: Y015
     _WhichOneofArgType__limit: _TypeAlias = _typing.Literal["_limit", b"_limit"]  # noqa: Y015

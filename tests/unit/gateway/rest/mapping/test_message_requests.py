@@ -138,7 +138,7 @@ def test_times_flattened_messages_and_entities_of_a_query_have_no_steps_of_their
     named = names_of(structure_pb2.ListFactsRequest.DESCRIPTOR, suffixes)
     assert named("subject.id") == "subject_uuid"
     assert named("subject.name") == "subject"
-    assert named("time.range.end_time") == "as_of.end"
-    assert named("time.instant") == "as_of"
+    assert named("as_of.range.end_time") == "as_of.end"
+    assert named("as_of.instant") == "as_of"
     ontology = names_of(ontology_pb2.PutOntologyRequest.DESCRIPTOR)
     assert ontology("ontology.entity_types[1].name") == "entity_types[1].name"
