@@ -31,7 +31,9 @@ class ProcessKeys:
         """
         keys = load_or_create(self._secrets, (*scopes, _COMMAND))
         own = [_entry(name, keys[name], scopes[name]) for name in scopes]
-        command = _entry(_COMMAND, keys[_COMMAND], ("read", "write", "admin", "delegate"))
+        command = _entry(
+            _COMMAND, keys[_COMMAND], ("read", "write", "admin", "delegate", "operator")
+        )
         own.append(command | {"space": "local", "user": "local"})
         with self._locked():
             write_private(self.file, json.dumps({"keys": [*self._foreign(), *own]}, indent=1))

@@ -81,7 +81,7 @@ BRAID = (
         setup_needs=("BRAID_AGENT_MIGRATE_DATABASE_URL",),
         after=("postgres",),
         waits_for=("postgres", "vector_search"),
-        scopes=("read", "write", "admin", "delegate"),
+        scopes=("read", "write", "admin", "delegate", "operator"),
     ),
     ProcessSpec(
         name=_WORKER,
@@ -90,7 +90,7 @@ BRAID = (
         listen="BRAID_AGENT_WORKER_LISTEN",
         needs=("BRAID_AGENT_DATABASE_URL",),
         waits_for=("postgres", "agent_orchestrator"),
-        scopes=("read", "write", "admin", "delegate"),
+        scopes=("read", "write", "admin", "delegate", "operator"),
     ),
     ProcessSpec(
         name="gateway",
@@ -99,7 +99,7 @@ BRAID = (
         port=8080,
         listen="BRAID_GATEWAY_LISTEN",
         waits_for=("vector_search", "graph_query", "agent_orchestrator"),
-        scopes=("read", "write", "admin", "delegate"),
+        scopes=("read", "write", "admin", "delegate", "operator"),
     ),
 )
 

@@ -35,6 +35,7 @@ class Scope(StrEnum):
     write = "write"
     admin = "admin"
     delegate = "delegate"
+    operator = "operator"
 
 
 KeyId = Annotated[str, typer.Argument(metavar="ID", help="The key's id.")]

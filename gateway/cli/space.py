@@ -1,4 +1,4 @@
-"""`braid space`: count what it contains, limit, compare, repair, export, import, migrate and delete it."""
+"""`braid space`: list spaces; create, count, limit, compare, repair, export, import, migrate and delete the key's."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from gateway.cli import output
 from gateway.cli.exit_codes import ExitCode
 from gateway.cli.job_progress import wait_for_end
 from gateway.cli.job_status import require_success
-from gateway.cli.options import AsJson
+from gateway.cli.options import AsJson, Cursor, Limit, print_page
 from gateway.cli.quarantine import quarantine
 from gateway.cli.space_archive.commands import export, import_, verify
 
@@ -21,13 +21,24 @@ if TYPE_CHECKING:
 
 
 space = typer.Typer(
-    help="Count, limit, export, import, check and repair the space, move it to other models, and delete it.",
+    help="List spaces; create, count, limit, export, import, check, repair and delete the one of the key.",
     no_args_is_help=True,
 )
 space.add_typer(quarantine, name="quarantine")
 space.command("export")(export)
 space.command("import")(import_)
 space.command("verify")(verify)
+Title = Annotated[str | None, typer.Option(help="What to call the space.")]
+ConversationDays = Annotated[
+    int | None, typer.Option(help="Delete conversations so many days after their last message.")
+]
+MemoryDays = Annotated[
+    int | None, typer.Option(help="Delete memories that were not used for so many days.")
+]
+UploadBytesPerDay = Annotated[
+    int | None, typer.Option(help="Take so many bytes of uploads in a day (UTC).")
+]
+MaxDocuments = Annotated[int | None, typer.Option(help="Contain so many documents at most.")]
 Wait = Annotated[
     bool, typer.Option("--wait/--no-wait", help="Show the job's progress until it ends.")
 ]
@@ -48,39 +59,79 @@ def usage(context: typer.Context, as_json: AsJson = False) -> None:
     output.show_table(session.out, columns, answer["stored"])
 
 
+@space.command("list")
+def list_spaces(
+    context: typer.Context, limit: Limit = None, cursor: Cursor = None, as_json: AsJson = False
+) -> None:
+    """List the spaces of the installation. Needs a key with the scope `operator`."""
+    session: Session = context.obj
+    with session.api() as api:
+        answer = api.get("/api/spaces", limit=limit, cursor=cursor)
+    print_page(
+        session, answer, "spaces", {"id": "id", "title": "title", "created": "created_at"}, as_json
+    )
+
+
+@space.command()
+def create(
+    context: typer.Context,
+    *,
+    title: Title = None,
+    conversation_days: ConversationDays = None,
+    memory_days: MemoryDays = None,
+    upload_bytes_per_day: UploadBytesPerDay = None,
+    max_documents: MaxDocuments = None,
+    as_json: AsJson = False,
+) -> None:
+    """Create the space of the key, with a title and limits, before anything is stored in it."""
+    session: Session = context.obj
+    wanted = {
+        "title": title,
+        "conversation_days": conversation_days,
+        "memory_days": memory_days,
+        "upload_bytes_per_day": upload_bytes_per_day,
+        "max_documents": max_documents,
+    }
+    with session.api(changes=True) as api:
+        answer = api.post(
+            "/api/space", {name: value for name, value in wanted.items() if value is not None}
+        )
+    if as_json:
+        session.show_json(answer)
+    else:
+        _show_settings(session.out, {"space": answer["space"]["id"], **answer})
+
+
 @space.command()
 def settings(
     context: typer.Context,
     *,
-    conversation_days: Annotated[
-        int | None,
-        typer.Option(help="Delete conversations so many days after their last message."),
-    ] = None,
-    memory_days: Annotated[
-        int | None, typer.Option(help="Delete memories that were not used for so many days.")
-    ] = None,
-    upload_bytes_per_day: Annotated[
-        int | None, typer.Option(help="Take so many bytes of uploads in a day (UTC).")
-    ] = None,
+    title: Title = None,
+    conversation_days: ConversationDays = None,
+    memory_days: MemoryDays = None,
+    upload_bytes_per_day: UploadBytesPerDay = None,
+    max_documents: MaxDocuments = None,
     as_json: AsJson = False,
 ) -> None:
     """Show how long the space keeps what, and how much it takes; with options, change these. 0 removes a limit."""
     session: Session = context.obj
     given = {
+        "title": title,
         "conversation_days": conversation_days,
         "memory_days": memory_days,
         "upload_bytes_per_day": upload_bytes_per_day,
+        "max_documents": max_documents,
     }
     chosen = {name: value for name, value in given.items() if value is not None}
     with session.api(changes=bool(chosen)) as api:
         answer = api.get("/api/space/settings")
         if chosen:
-            wanted = {name: value or None for name, value in {**answer, **chosen}.items()}
+            wanted = {name: value for name, value in {**answer, **chosen}.items() if value}
             answer = api.put("/api/space/settings", wanted)
     if as_json:
         session.show_json(answer)
     else:
-        output.show_pairs(session.out, {name: answer[name] or "no limit" for name in given})
+        _show_settings(session.out, answer)
 
 
 @space.command()
@@ -191,3 +242,9 @@ def _show_report(out: Console, answer: dict[str, Any], *, repair: bool, apply: b
     if repair and answer["counts"] and not apply:
         out.print("nothing was changed: add --apply to repair")
     out.print("consistent" if answer["consistent"] else "not consistent")
+
+
+def _show_settings(out: Console, settings: dict[str, Any]) -> None:
+    limits = ("conversation_days", "memory_days", "upload_bytes_per_day", "max_documents")
+    named = {name: settings[name] for name in ("space", "title") if settings.get(name)}
+    output.show_pairs(out, named | {name: settings[name] or "no limit" for name in limits})

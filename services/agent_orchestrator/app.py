@@ -34,6 +34,7 @@ from services.agent_orchestrator.deletion.deletions import Deletions
 from services.agent_orchestrator.deletion.store import DeletionStore
 from services.agent_orchestrator.entity_memory.app import EntityMemoryParts, open_entity_memory
 from services.agent_orchestrator.ingest.backlog import Backlog
+from services.agent_orchestrator.ingest.document_limit import DocumentLimit
 from services.agent_orchestrator.ingest.facts import FactIngestion, FactVectors
 from services.agent_orchestrator.ingest.servicer import IngestServicer
 from services.agent_orchestrator.jobs.job_watch import JOB_CHANGED, Listener, Watchers
@@ -312,6 +313,7 @@ def _ingest(
         backlog=Backlog(
             jobs, max_jobs=settings.max_waiting_jobs, max_bytes=settings.max_waiting_bytes
         ),
+        document_limit=DocumentLimit(jobs, tiers.vector_ids),
         facts=FactIngestion(
             graph=tiers.graph,
             vectors=partial(FactVectors, tiers.graph_models, tiers.vector_models, embedder),

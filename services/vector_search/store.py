@@ -220,7 +220,11 @@ class ModelStore(Protocol):
 
 
 class InventoryStore(Protocol):
-    """Reads a space's ids. Raises what `VectorStore` raises."""
+    """Reads a space's ids, and those of spaces. Raises what `VectorStore` raises."""
+
+    async def list_spaces(self, after: str, limit: int) -> list[str]:
+        """Lists spaces that have chunks by id (code point order), with ids greater than `after`, at most `limit`."""
+        ...
 
     async def list_chunk_ids(self, space: str, after: str | None, limit: int) -> list[ChunkRef]:
         """Lists chunks of all versions by id, with ids greater than `after`, at most `limit`."""

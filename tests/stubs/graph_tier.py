@@ -237,6 +237,12 @@ class GraphInventoryStub(inventory_pb2_grpc.GraphInventoryServiceServicer):
 
     tier: GraphStub
 
+    async def ListGraphSpaces(
+        self, request: inventory_pb2.ListGraphSpacesRequest, context: Any
+    ) -> inventory_pb2.ListGraphSpacesResponse:
+        await self.tier.script.note("ListGraphSpaces", request)
+        return inventory_pb2.ListGraphSpacesResponse()
+
     async def ListEpisodes(
         self, request: inventory_pb2.ListEpisodesRequest, context: Any
     ) -> inventory_pb2.ListEpisodesResponse:

@@ -217,6 +217,12 @@ class VectorInventoryStub(inventory_pb2_grpc.InventoryServiceServicer):
 
     tier: VectorStub
 
+    async def ListVectorSpaces(
+        self, request: inventory_pb2.ListVectorSpacesRequest, context: Any
+    ) -> inventory_pb2.ListVectorSpacesResponse:
+        await self.tier.script.note("ListVectorSpaces", request)
+        return inventory_pb2.ListVectorSpacesResponse()
+
     async def ListChunkIds(
         self, request: inventory_pb2.ListChunkIdsRequest, context: Any
     ) -> inventory_pb2.ListChunkIdsResponse:

@@ -837,6 +837,57 @@ class Calls(Connection):
         )
         return answer
 
+    async def list_spaces(
+        self, *, page_size: int = 0, timeout: float | None = None
+    ) -> AsyncIterator[agent_spaces_pb2.Space]:
+        """Lists the spaces of the installation that have something stored or set, by id.
+
+        Args:
+            page_size: Maximum number of spaces, up to 200; larger values count as 200. 0 means the
+                default, 50.
+        """
+        request = agent_spaces_pb2.ListSpacesRequest(page_size=page_size)
+        async for page in self._pages(
+            "agent", agent_spaces_pb2_grpc.SpaceServiceStub, "ListSpaces", request, timeout
+        ):
+            for one in page.spaces:
+                yield one
+
+    async def create_space(
+        self,
+        title: str = "",
+        *,
+        conversation_days: int | None = None,
+        memory_days: int | None = None,
+        upload_bytes_per_day: int | None = None,
+        max_documents: int | None = None,
+        timeout: float | None = None,
+    ) -> agent_spaces_pb2.CreateSpaceResponse:
+        """Creates the caller's space: with a title and limits, before anything is stored in it. A space need
+        not be created: it also begins with what is first stored or set. Reason WRONG_STATE if something is
+        set for it or stored in it.
+
+        Args:
+            title: What to call it.
+            conversation_days: Days after its last message after which a conversation is deleted, of any
+                user.
+            memory_days: Days after which a memory is deleted that was not stored, read or found, of any
+                user.
+            upload_bytes_per_day: Bytes of uploads that are taken in a day (UTC).
+            max_documents: Documents that it may contain; uploads beyond that are refused.
+        """
+        request = agent_spaces_pb2.CreateSpaceRequest(
+            title=title,
+            conversation_days=conversation_days,
+            memory_days=memory_days,
+            upload_bytes_per_day=upload_bytes_per_day,
+            max_documents=max_documents,
+        )
+        answer: agent_spaces_pb2.CreateSpaceResponse = await self._call(
+            "agent", agent_spaces_pb2_grpc.SpaceServiceStub, "CreateSpace", request, timeout
+        )
+        return answer
+
     async def get_space_usage(
         self, *, timeout: float | None = None
     ) -> agent_spaces_pb2.GetSpaceUsageResponse:
@@ -864,6 +915,8 @@ class Calls(Connection):
         conversation_days: int | None = None,
         memory_days: int | None = None,
         upload_bytes_per_day: int | None = None,
+        max_documents: int | None = None,
+        title: str = "",
         timeout: float | None = None,
     ) -> agent_spaces_pb2.PutSpaceSettingsResponse:
         """Sets how long the space keeps conversations and memories, and how much it takes in a day, in place
@@ -876,11 +929,15 @@ class Calls(Connection):
             memory_days: Days after which a memory is deleted that was not stored, read or found, of any
                 user.
             upload_bytes_per_day: Bytes of uploads that are taken in a day (UTC).
+            max_documents: Documents that it may contain; uploads beyond that are refused.
+            title: What to call it.
         """
         request = agent_spaces_pb2.PutSpaceSettingsRequest(
             conversation_days=conversation_days,
             memory_days=memory_days,
             upload_bytes_per_day=upload_bytes_per_day,
+            max_documents=max_documents,
+            title=title,
         )
         answer: agent_spaces_pb2.PutSpaceSettingsResponse = await self._call(
             "agent", agent_spaces_pb2_grpc.SpaceServiceStub, "PutSpaceSettings", request, timeout

@@ -12,6 +12,7 @@ from braid.graph.internal.v1 import deletion_pb2, deletion_pb2_grpc
 from braid.graph.internal.v1 import inventory_pb2 as graph_pb2
 from braid.graph.internal.v1 import inventory_pb2_grpc as graph_grpc
 from braid.vector.internal.v1 import inventory_pb2, inventory_pb2_grpc
+from braid.vector.v1 import documents_pb2, documents_pb2_grpc
 from services.agent_orchestrator.clients.calls import Calls
 from services.runtime.channels import OutgoingMetadata
 from services.runtime.times import to_timestamp
@@ -67,6 +68,7 @@ class VectorInventory:
         self, channel: grpc.aio.Channel, outgoing: OutgoingMetadata, *, seconds: float
     ) -> None:
         self._stub = inventory_pb2_grpc.InventoryServiceStub(channel)
+        self._documents = documents_pb2_grpc.DocumentServiceStub(channel)
         self._calls = Calls(outgoing, seconds)
 
     async def chunks(self, after: str = "") -> AsyncIterator[Ref]:
@@ -82,6 +84,11 @@ class VectorInventory:
             return set()
         request = inventory_pb2.FindChunksRequest(chunk_ids=ids)
         return set((await self._calls.call(self._stub.FindChunks, request)).chunk_ids)
+
+    async def count_documents(self) -> int:
+        """Returns the number of documents."""
+        request = documents_pb2.GetVectorStatsRequest()
+        return (await self._calls.call(self._documents.GetVectorStats, request)).document_count
 
     async def find_documents(self, ids: Sequence[str]) -> set[str]:
         """Returns the ids of the given documents that exist; at most `DOCUMENTS` at a time."""

@@ -9,6 +9,7 @@ from typing import Any
 from braid.agent.v1 import ingest_pb2, ingest_pb2_grpc
 from services.agent_orchestrator.deletion.deletions import Deletions
 from services.agent_orchestrator.ingest.backlog import Backlog
+from services.agent_orchestrator.ingest.document_limit import DocumentLimit
 from services.agent_orchestrator.ingest.facts import FactIngestion
 from services.agent_orchestrator.ingest.uploads import new_upload, receive
 from services.agent_orchestrator.jobs.records import job_message
@@ -24,12 +25,14 @@ class IngestServicer(ingest_pb2_grpc.IngestServiceServicer):
         *,
         jobs: JobStore,
         backlog: Backlog,
+        document_limit: DocumentLimit,
         facts: FactIngestion,
         deletions: Deletions,
         max_upload_bytes: int,
     ) -> None:
         self._jobs = jobs
         self._backlog = backlog
+        self._document_limit = document_limit
         self._facts = facts
         self._deletions = deletions
         self._max_upload_bytes = max_upload_bytes
@@ -43,6 +46,7 @@ class IngestServicer(ingest_pb2_grpc.IngestServiceServicer):
         place = await self._backlog.enter(current_call().space)
         try:
             upload, count = await receive(request_iterator, place, max_bytes=self._max_upload_bytes)
+            await self._document_limit.check(current_call().space, upload.document_id, count)
             # Hashing a large upload takes a while.
             new = await asyncio.to_thread(new_upload, current_call(), upload, count)
             job = await self._jobs.enqueue(new)

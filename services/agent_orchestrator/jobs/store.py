@@ -51,6 +51,13 @@ class DeadDocument:
     create_time: datetime
 
 
+class DocumentCounts(NamedTuple):
+    """How many documents a space may contain, and how many are accepted and not stored yet."""
+
+    allowed: int
+    waiting: int
+
+
 class RetriedDead(NamedTuple):
     """The dead documents that are queued again, their jobs, and the documents that remain dead."""
 
@@ -111,6 +118,12 @@ class JobStore:
                 f"The space takes {allowed} bytes of uploads a day, and has taken {used} today (UTC): "
                 "upload the rest tomorrow, or raise the limit of the space."
             )
+
+    async def document_limit(self, space: str) -> DocumentCounts | None:
+        """Returns how many documents the space may contain; None for any number."""
+        async with self._database.pool.session() as session:
+            row = await session.row(self._queries["document_limit"], space)
+        return None if row is None else DocumentCounts(*row.values())
 
     async def enqueue_alone(self, job: NewJob, *, per_user: bool = False) -> JobRecord:
         """Accepts a job, or returns the waiting or running one of its kind (and user, if `per_user`)."""

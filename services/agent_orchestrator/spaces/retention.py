@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import replace
+from datetime import datetime
 from hashlib import sha256
 from typing import Any, NamedTuple
 
@@ -24,11 +25,13 @@ DeleteMemory = Callable[[str, str, str], Awaitable[None]]
 
 
 class SpaceSettings(NamedTuple):
-    """How many days conversations and memories are kept, and the maximum bytes of uploads a day; None is no limit."""
+    """How many days conversations and memories are kept, and what the space takes; None is no limit. And its title."""
 
     conversation_days: int | None = None
     memory_days: int | None = None
     upload_bytes_per_day: int | None = None
+    max_documents: int | None = None
+    title: str = ""
 
 
 class OldMemory(NamedTuple):
@@ -55,6 +58,14 @@ class SettingsStore:
         """Sets everything for a space."""
         async with self._pool.session() as session:
             await session.execute(self._queries["put_settings"], space, *settings)
+
+    async def create(self, space: str, settings: SpaceSettings) -> datetime | None:
+        """Sets everything for a space for which nothing is set; returns when, None if something is."""
+        async with self._pool.session() as session:
+            created: datetime | None = await session.value(
+                self._queries["create_settings"], space, *settings
+            )
+        return created
 
     async def spaces_to_tidy(self) -> list[str]:
         """Returns the spaces with something that is kept no longer."""

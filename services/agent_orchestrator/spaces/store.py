@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import uuid
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from datetime import datetime
 from hashlib import sha256
 from typing import NamedTuple
 
@@ -57,6 +58,18 @@ class SpaceStore:
             row = await session.row(self._queries["space_rows"], space)
         found = _found(row)
         return OwnUsage(_counts(found), found["unfinished"], found["dead"])
+
+    async def list_spaces(self, after: str, limit: int) -> list[str]:
+        """Returns the first spaces after one that have rows, of the whole installation, in code point order."""
+        async with self._database.pool.session() as session:
+            rows = await session.fetch(self._queries["list_spaces"], after, limit)
+        return [row["space"] for row in rows]
+
+    async def titles(self, spaces: Sequence[str]) -> Mapping[str, tuple[str, datetime]]:
+        """Returns the titles, and the times of their creation, of those spaces for which something is set."""
+        async with self._database.pool.session() as session:
+            rows = await session.fetch(self._queries["space_titles"], list(spaces))
+        return {row["space"]: (row["title"], row["create_time"]) for row in rows}
 
     async def accept_deletion(self, call: CallContext) -> JobRecord:
         """Accepts the deletion of the caller's space, or returns the running one.

@@ -53,6 +53,9 @@ class GraphState(NamedTuple):
 class InventoryStore(Protocol):
     """Reads the ids of every space's graph. Raises what `GraphStore` raises."""
 
+    async def list_spaces(self, after: str, limit: int) -> list[str]:
+        """Lists spaces that have a graph by id, with ids greater than `after`, at most `limit`."""
+
     async def list_episodes(self, space: str, after: str, limit: int) -> list[EpisodeRef]:
         """Lists episodes by uuid, with uuids greater than `after`, at most `limit`."""
 

@@ -36,6 +36,11 @@ class Neo4jInventory:
         self._database = database
         self._write = write
 
+    async def list_spaces(self, after: str, limit: int) -> list[str]:
+        """See `InventoryStore`."""
+        rows = await self._database.read("list_spaces", after=after, limit=limit)
+        return [row["space"] for row in rows]
+
     async def list_episodes(self, space: str, after: str, limit: int) -> list[EpisodeRef]:
         """See `InventoryStore`."""
         parameters = {"space": space, "after": after, "limit": limit}

@@ -53,6 +53,13 @@ class GraphInventoryServicer(inventory_pb2_grpc.GraphInventoryServiceServicer):
             next_page_token=encode_token(query, [found[size - 1].uuid]) if more else "",
         )
 
+    async def ListGraphSpaces(
+        self, request: inventory_pb2.ListGraphSpacesRequest, _context: Context
+    ) -> inventory_pb2.ListGraphSpacesResponse:
+        """See the contract."""
+        found = await self._store.list_spaces(request.after, request.limit)
+        return inventory_pb2.ListGraphSpacesResponse(spaces=found)
+
     async def FindEpisodes(
         self, request: inventory_pb2.FindEpisodesRequest, _context: Context
     ) -> inventory_pb2.FindEpisodesResponse:

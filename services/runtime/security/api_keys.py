@@ -36,7 +36,7 @@ MAX_STALE_SECONDS = 300.0
 """Seconds for which known keys are accepted while the file cannot be read."""
 # A user travels in call metadata, which holds printable ASCII only.
 USER_PATTERN = "^[!-~]{1,128}$"
-ALL_SCOPES = frozenset({"read", "write", "admin", "delegate"})
+ALL_SCOPES = frozenset({"read", "write", "admin", "delegate", "operator"})
 
 _HASH_PATTERN = "^sha256:[0-9a-f]{64}$"
 

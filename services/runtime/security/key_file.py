@@ -167,6 +167,6 @@ _SENTENCES = {
     "id": "must be 1 to 128 printable ASCII characters without spaces",
     "space": "must be 1 to 64 of A-Z a-z 0-9 _ -",
     "user": "must be 1 to 128 printable ASCII characters without spaces",
-    "scopes": "must be read, write, admin or delegate",
+    "scopes": "must be read, write, admin, delegate or operator",
     "expires_at": "must be an instant with a time zone",
 }

@@ -181,6 +181,12 @@ class PostgresDocuments(Database):
         async with self._writers.transaction() as session:
             return await SpaceDeletion(session, self._queries, space).run(deletion_id)
 
+    async def list_spaces(self, after: str, limit: int) -> list[str]:
+        """See `InventoryStore`."""
+        async with self._writers.session() as session:
+            rows = await session.fetch(self._queries["list_spaces"], after, limit)
+        return [row["space"] for row in rows]
+
     async def list_chunk_ids(self, space: str, after: str | None, limit: int) -> list[ChunkRef]:
         """See `InventoryStore`."""
         async with self._writers.session() as session:

@@ -205,10 +205,17 @@ class DocumentDeletionServicer(deletion_pb2_grpc.DocumentDeletionServiceServicer
 
 
 class InventoryServicer(inventory_pb2_grpc.InventoryServiceServicer):
-    """Lists ids of the caller's space."""
+    """Lists ids of the caller's space, and of the installation's spaces."""
 
     def __init__(self, store: InventoryStore) -> None:
         self._store = store
+
+    async def ListVectorSpaces(
+        self, request: inventory_pb2.ListVectorSpacesRequest, _context: Context
+    ) -> inventory_pb2.ListVectorSpacesResponse:
+        """See the contract."""
+        found = await self._store.list_spaces(request.after, request.limit)
+        return inventory_pb2.ListVectorSpacesResponse(spaces=found)
 
     async def ListChunkIds(
         self, request: inventory_pb2.ListChunkIdsRequest, _context: Context

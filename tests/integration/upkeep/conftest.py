@@ -195,7 +195,7 @@ def _runtime(folder: Path, space: str) -> RuntimeSettings:
     every = ["read", "write", "admin"]
     keys = [
         {"id": "ours", "hash": hash_key("our-key"), "space": space, "scopes": every},
-        {"id": "agent", "hash": hash_key("agent-key"), "scopes": [*every, "delegate"]},
+        {"id": "agent", "hash": hash_key("agent-key"), "scopes": [*every, "delegate", "operator"]},
     ]
     path = folder / "keys.json"
     path.write_text(json.dumps({"keys": keys}))

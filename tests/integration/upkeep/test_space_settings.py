@@ -24,14 +24,14 @@ from tests.stores import TestDatabase
 KIND = jobs_pb2.RowKind
 
 
-async def put(world: World, caller: Metadata = OURS, **settings: int) -> None:
+async def put(world: World, caller: Metadata = OURS, **settings: Any) -> None:
     """Sets everything for the space."""
     request = spaces_pb2.PutSpaceSettingsRequest(**settings)
     answer = await world.spaces.PutSpaceSettings(request, metadata=caller, timeout=20)
     assert dict(_given(answer.settings)) == settings
 
 
-async def get(world: World, caller: Metadata = OURS) -> dict[str, int]:
+async def get(world: World, caller: Metadata = OURS) -> dict[str, Any]:
     """What is set for the space."""
     request = spaces_pb2.GetSpaceSettingsRequest()
     answer = await world.spaces.GetSpaceSettings(request, metadata=caller, timeout=20)
@@ -81,10 +81,16 @@ async def test_settings_are_replaced_as_a_whole_and_of_one_space(world: World) -
 
 
 @pytest.mark.parametrize(
-    "settings", [{"conversation_days": 0}, {"memory_days": -1}, {"upload_bytes_per_day": 0}]
+    "settings",
+    [
+        {"conversation_days": 0},
+        {"memory_days": -1},
+        {"upload_bytes_per_day": 0},
+        {"max_documents": 0},
+    ],
 )
 async def test_a_limit_of_nothing_is_refused_and_changes_nothing(
-    world: World, settings: dict[str, int]
+    world: World, settings: dict[str, Any]
 ) -> None:
     await put(world, memory_days=90)
     request = spaces_pb2.PutSpaceSettingsRequest(**settings)

@@ -68,6 +68,14 @@ cross join lateral (
   select * from job_warning where job_id = wanted.id order by position, number limit $2
 ) warning
 
+-- name: document_limit
+-- How many documents the space may contain (null: any), and how many of its uploads are accepted and not stored yet.
+select max_documents as allowed, (
+  select coalesce(sum(greatest(documents_total - documents_searchable - documents_unchanged - documents_failed, 0)), 0) from job
+  where space = $1 and kind = 'upload' and state in ('queued', 'running')
+)::bigint as waiting
+from space_setting where space = $1 and max_documents is not null
+
 -- name: job_limits
 -- Whether an import into the space has not ended, how many bytes of uploads it takes in a day (null: any), and how many it has
 -- taken today in UTC.

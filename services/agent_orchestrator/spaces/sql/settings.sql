@@ -1,3 +1,9 @@
+-- name: create_settings
+-- Sets everything for a space for which nothing is set; returns when, or nothing.
+insert into space_setting (space, conversation_days, memory_days, upload_bytes_per_day, max_documents, title)
+values ($1, $2, $3, $4, $5, $6)
+on conflict do nothing returning create_time
+
 -- name: delete_old_conversations
 -- Deletes some of a space's conversations without a message for so many days, except those that are being answered; returns how
 -- many, and how many messages.
@@ -13,7 +19,7 @@ select count(*) as conversations, coalesce(sum(message_count), 0) as messages fr
 
 -- name: get_settings
 -- What is set for a space.
-select conversation_days, memory_days, upload_bytes_per_day from space_setting where space = $1
+select conversation_days, memory_days, upload_bytes_per_day, max_documents, title from space_setting where space = $1
 
 -- name: old_memories
 -- Some of a space's memories that were not stored, read or found for so many days, with their users.
@@ -23,9 +29,10 @@ order by user_id, id limit $3
 
 -- name: put_settings
 -- Sets everything for a space.
-insert into space_setting (space, conversation_days, memory_days, upload_bytes_per_day) values ($1, $2, $3, $4)
+insert into space_setting (space, conversation_days, memory_days, upload_bytes_per_day, max_documents, title)
+values ($1, $2, $3, $4, $5, $6)
 on conflict (space) do update set conversation_days = excluded.conversation_days, memory_days = excluded.memory_days,
-  upload_bytes_per_day = excluded.upload_bytes_per_day
+  upload_bytes_per_day = excluded.upload_bytes_per_day, max_documents = excluded.max_documents, title = excluded.title
 
 -- name: spaces_to_tidy
 -- Spaces with something that is kept no longer. Like spaces_to_index of the vector tier, not limited to one space.

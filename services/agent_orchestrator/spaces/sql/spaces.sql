@@ -26,6 +26,23 @@ select
   (select count(*) from relationships where delete_time is null) as memory_relationships,
   (select count(*) from jobs) as jobs
 
+-- name: list_spaces
+-- The first spaces after $1 with rows of any kind. Not limited to one space: for operators. Each step finds the next space of
+-- each table by its index, in the database's order; the page is in code point order, like the tiers' pages.
+with recursive found (space) as (
+  select ''
+  union all
+  select least(
+    (select min(space) from space_setting where space > f.space),
+    (select min(space) from job where space > f.space and kind <> 'delete_space'),
+    (select min(space) from conversation where space > f.space),
+    (select min(space) from memory where space > f.space),
+    (select min(space) from source where space > f.space),
+    next_memory_space(f.space))
+  from found f where f.space is not null
+)
+select space from found where space <> '' and space collate "C" > $1 order by space collate "C" limit $2
+
 -- name: other_space_work
 -- Number of a space's jobs that have not ended and of its documents that wait for the graph, without a deletion of the space.
 select
@@ -35,6 +52,10 @@ select
 -- name: see_space
 -- Lets the transaction see the rows of all users of a space.
 select set_config('braid.space', $1, true), set_config('braid.user', '', true), set_config('braid.memory_scope', 'space', true)
+
+-- name: space_titles
+-- Titles and times of the creation of spaces for which something is set. For operators.
+select space, title, create_time from space_setting where space = any($1::text[])
 
 -- name: space_rows
 -- Number of a space's rows of each kind, of its jobs that have not ended, and of its dead documents. Needs the scope of the space.

@@ -83,6 +83,15 @@ WITH e ORDER BY e.group_id, e.uuid LIMIT $p.limit
 OPTIONAL MATCH (d:Document)-[:HAS_EPISODE]->(e)
 RETURN e.uuid AS uuid, coalesce(head(collect(d.document_id)), '') AS document_id ORDER BY uuid
 
+// name: list_spaces
+// The first spaces with a graph after one, by id. Not limited to one space: for operators.
+MATCH (s:BraidSpace) USING INDEX SEEK s:BraidSpace(group_id) WHERE s.group_id > $p.after AND (
+  EXISTS { MATCH (n:Entity) USING INDEX SEEK n:Entity(group_id, name, uuid) WHERE n.group_id = s.group_id AND n.name >= '' AND n.uuid >= '' }
+  OR EXISTS { MATCH (e:BraidPassage) USING INDEX SEEK e:BraidPassage(group_id, uuid) WHERE e.group_id = s.group_id AND e.uuid >= '' }
+  OR EXISTS { MATCH (f:BraidFinding) USING INDEX SEEK f:BraidFinding(group_id, uuid) WHERE f.group_id = s.group_id AND f.uuid > '' }
+)
+RETURN s.group_id AS space ORDER BY space LIMIT $p.limit
+
 // name: record_deletion
 // Records what a deletion has removed so far, and deletes the space's old records of deletions.
 MERGE (d:BraidDeletion {group_id: $p.space, id: $p.id})

@@ -118,6 +118,10 @@ where v.space = $1 and v.document_id > $2 and v.document_id >= $4 and v.document
 order by v.document_id
 limit $3
 
+-- name: list_spaces
+-- The first spaces with chunks after $1, by id. Not limited to one space: for operators.
+select space from space_stats where space > $1 and chunks > 0 order by space limit $2
+
 -- name: list_versions
 -- A page of a document's versions with numbers below $3, latest first. An open end is null. A document ends with a version
 -- without chunks, which is not listed: the end of the version before it is the document's.

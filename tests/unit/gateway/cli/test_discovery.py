@@ -255,6 +255,6 @@ def test_a_stack_of_the_current_user_is_sent_the_key_that_it_issued(tmp_path: Pa
     entries = {entry["id"]: entry for entry in json.loads(issued.file.read_text())["keys"]}
     assert entries["local-cli"]["hash"] == hash_key(key)
     assert (entries["local-cli"]["space"], entries["local-cli"]["user"]) == ("local", "local")
-    assert entries["local-cli"]["scopes"] == ["read", "write", "admin", "delegate"]
+    assert entries["local-cli"]["scopes"] == ["read", "write", "admin", "delegate", "operator"]
     (tmp_path / "keys.credentials.json").chmod(0o666)
     assert session.key_for(Gateway(HERE, "folder", tmp_path)) == ""

@@ -26,9 +26,10 @@ from braid.agent.v1 import jobs_pb2 as braid_dot_agent_dot_v1_dot_jobs__pb2
 from braid.common.v1 import json_pb2 as braid_dot_common_dot_v1_dot_json__pb2
 from braid.common.v1 import options_pb2 as braid_dot_common_dot_v1_dot_options__pb2
 from buf.validate import validate_pb2 as buf_dot_validate_dot_validate__pb2
+from google.protobuf import timestamp_pb2 as google_dot_protobuf_dot_timestamp__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1b\x62raid/agent/v1/spaces.proto\x12\x0e\x62raid.agent.v1\x1a\x19\x62raid/agent/v1/jobs.proto\x1a\x1a\x62raid/common/v1/json.proto\x1a\x1d\x62raid/common/v1/options.proto\x1a\x1b\x62uf/validate/validate.proto\"\x16\n\x14GetSpaceUsageRequest\"\xcc\x01\n\x15GetSpaceUsageResponse\x12\r\n\x05space\x18\x01 \x01(\t\x12*\n\x06stored\x18\x02 \x03(\x0b\x32\x1a.braid.agent.v1.StoredRows\x12\x33\n\x14unfinished_job_count\x18\x03 \x01(\x03\x42\x15\xda\xda\x18\x11\n\x0fjobs_unfinished\x12\x31\n\x13\x64\x65\x61\x64_document_count\x18\x04 \x01(\x03\x42\x14\xda\xda\x18\x10\n\x0e\x64ocuments_dead:\x10\xe2\xda\x18\x0c\n\nSpaceUsage\"v\n\nStoredRows\x12$\n\x05store\x18\x01 \x01(\x0e\x32\x15.braid.agent.v1.Store\x12%\n\x04kind\x18\x02 \x01(\x0e\x32\x17.braid.agent.v1.RowKind\x12\r\n\x05\x63ount\x18\x03 \x01(\x03:\x0c\xe2\xda\x18\x08\n\x06Stored\"\xab\x01\n\rSpaceSettings\x12\x1e\n\x11\x63onversation_days\x18\x01 \x01(\x05H\x00\x88\x01\x01\x12\x18\n\x0bmemory_days\x18\x02 \x01(\x05H\x01\x88\x01\x01\x12!\n\x14upload_bytes_per_day\x18\x03 \x01(\x03H\x02\x88\x01\x01\x42\x14\n\x12_conversation_daysB\x0e\n\x0c_memory_daysB\x17\n\x15_upload_bytes_per_day\"\x19\n\x17GetSpaceSettingsRequest\"h\n\x18GetSpaceSettingsResponse\x12\x37\n\x08settings\x18\x01 \x01(\x0b\x32\x1d.braid.agent.v1.SpaceSettingsB\x06\xda\xda\x18\x02(\x01:\x13\xe2\xda\x18\x0f\n\rSpaceSettings\"\xe1\x01\n\x17PutSpaceSettingsRequest\x12+\n\x11\x63onversation_days\x18\x01 \x01(\x05\x42\x0b\xbaH\x08\x1a\x06\x18\x94\x9d\x02(\x01H\x00\x88\x01\x01\x12%\n\x0bmemory_days\x18\x02 \x01(\x05\x42\x0b\xbaH\x08\x1a\x06\x18\x94\x9d\x02(\x01H\x01\x88\x01\x01\x12\x33\n\x14upload_bytes_per_day\x18\x03 \x01(\x03\x42\x10\xbaH\r\"\x0b\x18\x80\x80\x9a\xa6\xea\xaf\xe3\x01(\x01H\x02\x88\x01\x01\x42\x14\n\x12_conversation_daysB\x0e\n\x0c_memory_daysB\x17\n\x15_upload_bytes_per_day\"k\n\x18PutSpaceSettingsResponse\x12\x37\n\x08settings\x18\x01 \x01(\x0b\x32\x1d.braid.agent.v1.SpaceSettingsB\x06\xda\xda\x18\x02(\x01:\x16\xe2\xda\x18\x12\n\x10PutSpaceSettings\"0\n\x12\x44\x65leteSpaceRequest\x12\x1a\n\x07\x63onfirm\x18\x01 \x01(\tB\t\xbaH\x06r\x04\x10\x01\x18@\"7\n\x13\x44\x65leteSpaceResponse\x12 \n\x03job\x18\x01 \x01(\x0b\x32\x13.braid.agent.v1.Job2\xcb\x04\n\x0cSpaceService\x12\x82\x01\n\rGetSpaceUsage\x12$.braid.agent.v1.GetSpaceUsageRequest\x1a%.braid.agent.v1.GetSpaceUsageResponse\"$\x90\x02\x01\xc8\xda\x18\x01\xfa\xda\x18\x19\n\n/api/space2\x0bmaintenance\x12\x94\x01\n\x10GetSpaceSettings\x12\'.braid.agent.v1.GetSpaceSettingsRequest\x1a(.braid.agent.v1.GetSpaceSettingsResponse\"-\x90\x02\x01\xc8\xda\x18\x01\xfa\xda\x18\"\n\x13/api/space/settings2\x0bmaintenance\x12\x98\x01\n\x10PutSpaceSettings\x12\'.braid.agent.v1.PutSpaceSettingsRequest\x1a(.braid.agent.v1.PutSpaceSettingsResponse\"1\x90\x02\x02\xc8\xda\x18\x03\xd0\xda\x18\x02\xfa\xda\x18\"\x1a\x13/api/space/settings2\x0bmaintenance\x12\x83\x01\n\x0b\x44\x65leteSpace\x12\".braid.agent.v1.DeleteSpaceRequest\x1a#.braid.agent.v1.DeleteSpaceResponse\"+\x90\x02\x02\xc8\xda\x18\x03\xd0\xda\x18\x04\xfa\xda\x18\x1c*\n/api/space2\x0bmaintenance@\xca\x01\x62\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1b\x62raid/agent/v1/spaces.proto\x12\x0e\x62raid.agent.v1\x1a\x19\x62raid/agent/v1/jobs.proto\x1a\x1a\x62raid/common/v1/json.proto\x1a\x1d\x62raid/common/v1/options.proto\x1a\x1b\x62uf/validate/validate.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\x16\n\x14GetSpaceUsageRequest\"\xcc\x01\n\x15GetSpaceUsageResponse\x12\r\n\x05space\x18\x01 \x01(\t\x12*\n\x06stored\x18\x02 \x03(\x0b\x32\x1a.braid.agent.v1.StoredRows\x12\x33\n\x14unfinished_job_count\x18\x03 \x01(\x03\x42\x15\xda\xda\x18\x11\n\x0fjobs_unfinished\x12\x31\n\x13\x64\x65\x61\x64_document_count\x18\x04 \x01(\x03\x42\x14\xda\xda\x18\x10\n\x0e\x64ocuments_dead:\x10\xe2\xda\x18\x0c\n\nSpaceUsage\"v\n\nStoredRows\x12$\n\x05store\x18\x01 \x01(\x0e\x32\x15.braid.agent.v1.Store\x12%\n\x04kind\x18\x02 \x01(\x0e\x32\x17.braid.agent.v1.RowKind\x12\r\n\x05\x63ount\x18\x03 \x01(\x03:\x0c\xe2\xda\x18\x08\n\x06Stored\"N\n\x11ListSpacesRequest\x12\x1a\n\tpage_size\x18\x01 \x01(\x05\x42\x07\xbaH\x04\x1a\x02(\x00\x12\x1d\n\npage_token\x18\x02 \x01(\tB\t\xbaH\x06r\x04\x18\x80\x80\x01\"b\n\x12ListSpacesResponse\x12%\n\x06spaces\x18\x01 \x03(\x0b\x32\x15.braid.agent.v1.Space\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t:\x0c\xe2\xda\x18\x08\n\x06Spaces\"S\n\x05Space\x12\n\n\x02id\x18\x01 \x01(\t\x12\r\n\x05title\x18\x02 \x01(\t\x12/\n\x0b\x63reate_time\x18\x03 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\"\xb7\x02\n\x12\x43reateSpaceRequest\x12\x1b\n\x05title\x18\x01 \x01(\tB\x0c\xbaH\tr\x07\x18\xc8\x01\xba\x01\x01\x00\x12+\n\x11\x63onversation_days\x18\x02 \x01(\x05\x42\x0b\xbaH\x08\x1a\x06\x18\x94\x9d\x02(\x01H\x00\x88\x01\x01\x12%\n\x0bmemory_days\x18\x03 \x01(\x05\x42\x0b\xbaH\x08\x1a\x06\x18\x94\x9d\x02(\x01H\x01\x88\x01\x01\x12\x33\n\x14upload_bytes_per_day\x18\x04 \x01(\x03\x42\x10\xbaH\r\"\x0b\x18\x80\x80\x9a\xa6\xea\xaf\xe3\x01(\x01H\x02\x88\x01\x01\x12*\n\rmax_documents\x18\x05 \x01(\x03\x42\x0e\xbaH\x0b\"\t\x18\x80\xa0\x94\xa5\x8d\x1d(\x01H\x03\x88\x01\x01\x42\x14\n\x12_conversation_daysB\x0e\n\x0c_memory_daysB\x17\n\x15_upload_bytes_per_dayB\x10\n\x0e_max_documents\"\x88\x01\n\x13\x43reateSpaceResponse\x12$\n\x05space\x18\x01 \x01(\x0b\x32\x15.braid.agent.v1.Space\x12\x37\n\x08settings\x18\x02 \x01(\x0b\x32\x1d.braid.agent.v1.SpaceSettingsB\x06\xda\xda\x18\x02(\x01:\x12\xe2\xda\x18\x0e\n\x0c\x43reatedSpace\"\xe8\x01\n\rSpaceSettings\x12\x1e\n\x11\x63onversation_days\x18\x01 \x01(\x05H\x00\x88\x01\x01\x12\x18\n\x0bmemory_days\x18\x02 \x01(\x05H\x01\x88\x01\x01\x12!\n\x14upload_bytes_per_day\x18\x03 \x01(\x03H\x02\x88\x01\x01\x12\x1a\n\rmax_documents\x18\x04 \x01(\x03H\x03\x88\x01\x01\x12\r\n\x05title\x18\x05 \x01(\tB\x14\n\x12_conversation_daysB\x0e\n\x0c_memory_daysB\x17\n\x15_upload_bytes_per_dayB\x10\n\x0e_max_documents\"\x19\n\x17GetSpaceSettingsRequest\"h\n\x18GetSpaceSettingsResponse\x12\x37\n\x08settings\x18\x01 \x01(\x0b\x32\x1d.braid.agent.v1.SpaceSettingsB\x06\xda\xda\x18\x02(\x01:\x13\xe2\xda\x18\x0f\n\rSpaceSettings\"\xbc\x02\n\x17PutSpaceSettingsRequest\x12+\n\x11\x63onversation_days\x18\x01 \x01(\x05\x42\x0b\xbaH\x08\x1a\x06\x18\x94\x9d\x02(\x01H\x00\x88\x01\x01\x12%\n\x0bmemory_days\x18\x02 \x01(\x05\x42\x0b\xbaH\x08\x1a\x06\x18\x94\x9d\x02(\x01H\x01\x88\x01\x01\x12\x33\n\x14upload_bytes_per_day\x18\x03 \x01(\x03\x42\x10\xbaH\r\"\x0b\x18\x80\x80\x9a\xa6\xea\xaf\xe3\x01(\x01H\x02\x88\x01\x01\x12*\n\rmax_documents\x18\x04 \x01(\x03\x42\x0e\xbaH\x0b\"\t\x18\x80\xa0\x94\xa5\x8d\x1d(\x01H\x03\x88\x01\x01\x12\x1b\n\x05title\x18\x05 \x01(\tB\x0c\xbaH\tr\x07\x18\xc8\x01\xba\x01\x01\x00\x42\x14\n\x12_conversation_daysB\x0e\n\x0c_memory_daysB\x17\n\x15_upload_bytes_per_dayB\x10\n\x0e_max_documents\"k\n\x18PutSpaceSettingsResponse\x12\x37\n\x08settings\x18\x01 \x01(\x0b\x32\x1d.braid.agent.v1.SpaceSettingsB\x06\xda\xda\x18\x02(\x01:\x16\xe2\xda\x18\x12\n\x10PutSpaceSettings\"0\n\x12\x44\x65leteSpaceRequest\x12\x1a\n\x07\x63onfirm\x18\x01 \x01(\tB\t\xbaH\x06r\x04\x10\x01\x18@\"7\n\x13\x44\x65leteSpaceResponse\x12 \n\x03job\x18\x01 \x01(\x0b\x32\x13.braid.agent.v1.Job2\xca\x06\n\x0cSpaceService\x12z\n\nListSpaces\x12!.braid.agent.v1.ListSpacesRequest\x1a\".braid.agent.v1.ListSpacesResponse\"%\x90\x02\x01\xc8\xda\x18\x05\xfa\xda\x18\x1a\n\x0b/api/spaces2\x0bmaintenance\x12\x80\x01\n\x0b\x43reateSpace\x12\".braid.agent.v1.CreateSpaceRequest\x1a#.braid.agent.v1.CreateSpaceResponse\"(\xc8\xda\x18\x03\xd0\xda\x18\x02\xfa\xda\x18\x1c\x12\n/api/space2\x0bmaintenance@\xc9\x01\x12\x82\x01\n\rGetSpaceUsage\x12$.braid.agent.v1.GetSpaceUsageRequest\x1a%.braid.agent.v1.GetSpaceUsageResponse\"$\x90\x02\x01\xc8\xda\x18\x01\xfa\xda\x18\x19\n\n/api/space2\x0bmaintenance\x12\x94\x01\n\x10GetSpaceSettings\x12\'.braid.agent.v1.GetSpaceSettingsRequest\x1a(.braid.agent.v1.GetSpaceSettingsResponse\"-\x90\x02\x01\xc8\xda\x18\x01\xfa\xda\x18\"\n\x13/api/space/settings2\x0bmaintenance\x12\x98\x01\n\x10PutSpaceSettings\x12\'.braid.agent.v1.PutSpaceSettingsRequest\x1a(.braid.agent.v1.PutSpaceSettingsResponse\"1\x90\x02\x02\xc8\xda\x18\x03\xd0\xda\x18\x02\xfa\xda\x18\"\x1a\x13/api/space/settings2\x0bmaintenance\x12\x83\x01\n\x0b\x44\x65leteSpace\x12\".braid.agent.v1.DeleteSpaceRequest\x1a#.braid.agent.v1.DeleteSpaceResponse\"+\x90\x02\x02\xc8\xda\x18\x03\xd0\xda\x18\x04\xfa\xda\x18\x1c*\n/api/space2\x0bmaintenance@\xca\x01\x62\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -43,6 +44,26 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_GETSPACEUSAGERESPONSE']._serialized_options = b'\342\332\030\014\n\nSpaceUsage'
   _globals['_STOREDROWS']._loaded_options = None
   _globals['_STOREDROWS']._serialized_options = b'\342\332\030\010\n\006Stored'
+  _globals['_LISTSPACESREQUEST'].fields_by_name['page_size']._loaded_options = None
+  _globals['_LISTSPACESREQUEST'].fields_by_name['page_size']._serialized_options = b'\272H\004\032\002(\000'
+  _globals['_LISTSPACESREQUEST'].fields_by_name['page_token']._loaded_options = None
+  _globals['_LISTSPACESREQUEST'].fields_by_name['page_token']._serialized_options = b'\272H\006r\004\030\200\200\001'
+  _globals['_LISTSPACESRESPONSE']._loaded_options = None
+  _globals['_LISTSPACESRESPONSE']._serialized_options = b'\342\332\030\010\n\006Spaces'
+  _globals['_CREATESPACEREQUEST'].fields_by_name['title']._loaded_options = None
+  _globals['_CREATESPACEREQUEST'].fields_by_name['title']._serialized_options = b'\272H\tr\007\030\310\001\272\001\001\000'
+  _globals['_CREATESPACEREQUEST'].fields_by_name['conversation_days']._loaded_options = None
+  _globals['_CREATESPACEREQUEST'].fields_by_name['conversation_days']._serialized_options = b'\272H\010\032\006\030\224\235\002(\001'
+  _globals['_CREATESPACEREQUEST'].fields_by_name['memory_days']._loaded_options = None
+  _globals['_CREATESPACEREQUEST'].fields_by_name['memory_days']._serialized_options = b'\272H\010\032\006\030\224\235\002(\001'
+  _globals['_CREATESPACEREQUEST'].fields_by_name['upload_bytes_per_day']._loaded_options = None
+  _globals['_CREATESPACEREQUEST'].fields_by_name['upload_bytes_per_day']._serialized_options = b'\272H\r\"\013\030\200\200\232\246\352\257\343\001(\001'
+  _globals['_CREATESPACEREQUEST'].fields_by_name['max_documents']._loaded_options = None
+  _globals['_CREATESPACEREQUEST'].fields_by_name['max_documents']._serialized_options = b'\272H\013\"\t\030\200\240\224\245\215\035(\001'
+  _globals['_CREATESPACERESPONSE'].fields_by_name['settings']._loaded_options = None
+  _globals['_CREATESPACERESPONSE'].fields_by_name['settings']._serialized_options = b'\332\332\030\002(\001'
+  _globals['_CREATESPACERESPONSE']._loaded_options = None
+  _globals['_CREATESPACERESPONSE']._serialized_options = b'\342\332\030\016\n\014CreatedSpace'
   _globals['_GETSPACESETTINGSRESPONSE'].fields_by_name['settings']._loaded_options = None
   _globals['_GETSPACESETTINGSRESPONSE'].fields_by_name['settings']._serialized_options = b'\332\332\030\002(\001'
   _globals['_GETSPACESETTINGSRESPONSE']._loaded_options = None
@@ -53,12 +74,20 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_PUTSPACESETTINGSREQUEST'].fields_by_name['memory_days']._serialized_options = b'\272H\010\032\006\030\224\235\002(\001'
   _globals['_PUTSPACESETTINGSREQUEST'].fields_by_name['upload_bytes_per_day']._loaded_options = None
   _globals['_PUTSPACESETTINGSREQUEST'].fields_by_name['upload_bytes_per_day']._serialized_options = b'\272H\r\"\013\030\200\200\232\246\352\257\343\001(\001'
+  _globals['_PUTSPACESETTINGSREQUEST'].fields_by_name['max_documents']._loaded_options = None
+  _globals['_PUTSPACESETTINGSREQUEST'].fields_by_name['max_documents']._serialized_options = b'\272H\013\"\t\030\200\240\224\245\215\035(\001'
+  _globals['_PUTSPACESETTINGSREQUEST'].fields_by_name['title']._loaded_options = None
+  _globals['_PUTSPACESETTINGSREQUEST'].fields_by_name['title']._serialized_options = b'\272H\tr\007\030\310\001\272\001\001\000'
   _globals['_PUTSPACESETTINGSRESPONSE'].fields_by_name['settings']._loaded_options = None
   _globals['_PUTSPACESETTINGSRESPONSE'].fields_by_name['settings']._serialized_options = b'\332\332\030\002(\001'
   _globals['_PUTSPACESETTINGSRESPONSE']._loaded_options = None
   _globals['_PUTSPACESETTINGSRESPONSE']._serialized_options = b'\342\332\030\022\n\020PutSpaceSettings'
   _globals['_DELETESPACEREQUEST'].fields_by_name['confirm']._loaded_options = None
   _globals['_DELETESPACEREQUEST'].fields_by_name['confirm']._serialized_options = b'\272H\006r\004\020\001\030@'
+  _globals['_SPACESERVICE'].methods_by_name['ListSpaces']._loaded_options = None
+  _globals['_SPACESERVICE'].methods_by_name['ListSpaces']._serialized_options = b'\220\002\001\310\332\030\005\372\332\030\032\n\013/api/spaces2\013maintenance'
+  _globals['_SPACESERVICE'].methods_by_name['CreateSpace']._loaded_options = None
+  _globals['_SPACESERVICE'].methods_by_name['CreateSpace']._serialized_options = b'\310\332\030\003\320\332\030\002\372\332\030\034\022\n/api/space2\013maintenance@\311\001'
   _globals['_SPACESERVICE'].methods_by_name['GetSpaceUsage']._loaded_options = None
   _globals['_SPACESERVICE'].methods_by_name['GetSpaceUsage']._serialized_options = b'\220\002\001\310\332\030\001\372\332\030\031\n\n/api/space2\013maintenance'
   _globals['_SPACESERVICE'].methods_by_name['GetSpaceSettings']._loaded_options = None
@@ -67,26 +96,36 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_SPACESERVICE'].methods_by_name['PutSpaceSettings']._serialized_options = b'\220\002\002\310\332\030\003\320\332\030\002\372\332\030\"\032\023/api/space/settings2\013maintenance'
   _globals['_SPACESERVICE'].methods_by_name['DeleteSpace']._loaded_options = None
   _globals['_SPACESERVICE'].methods_by_name['DeleteSpace']._serialized_options = b'\220\002\002\310\332\030\003\320\332\030\004\372\332\030\034*\n/api/space2\013maintenance@\312\001'
-  _globals['_GETSPACEUSAGEREQUEST']._serialized_start=162
-  _globals['_GETSPACEUSAGEREQUEST']._serialized_end=184
-  _globals['_GETSPACEUSAGERESPONSE']._serialized_start=187
-  _globals['_GETSPACEUSAGERESPONSE']._serialized_end=391
-  _globals['_STOREDROWS']._serialized_start=393
-  _globals['_STOREDROWS']._serialized_end=511
-  _globals['_SPACESETTINGS']._serialized_start=514
-  _globals['_SPACESETTINGS']._serialized_end=685
-  _globals['_GETSPACESETTINGSREQUEST']._serialized_start=687
-  _globals['_GETSPACESETTINGSREQUEST']._serialized_end=712
-  _globals['_GETSPACESETTINGSRESPONSE']._serialized_start=714
-  _globals['_GETSPACESETTINGSRESPONSE']._serialized_end=818
-  _globals['_PUTSPACESETTINGSREQUEST']._serialized_start=821
-  _globals['_PUTSPACESETTINGSREQUEST']._serialized_end=1046
-  _globals['_PUTSPACESETTINGSRESPONSE']._serialized_start=1048
-  _globals['_PUTSPACESETTINGSRESPONSE']._serialized_end=1155
-  _globals['_DELETESPACEREQUEST']._serialized_start=1157
-  _globals['_DELETESPACEREQUEST']._serialized_end=1205
-  _globals['_DELETESPACERESPONSE']._serialized_start=1207
-  _globals['_DELETESPACERESPONSE']._serialized_end=1262
-  _globals['_SPACESERVICE']._serialized_start=1265
-  _globals['_SPACESERVICE']._serialized_end=1852
+  _globals['_GETSPACEUSAGEREQUEST']._serialized_start=195
+  _globals['_GETSPACEUSAGEREQUEST']._serialized_end=217
+  _globals['_GETSPACEUSAGERESPONSE']._serialized_start=220
+  _globals['_GETSPACEUSAGERESPONSE']._serialized_end=424
+  _globals['_STOREDROWS']._serialized_start=426
+  _globals['_STOREDROWS']._serialized_end=544
+  _globals['_LISTSPACESREQUEST']._serialized_start=546
+  _globals['_LISTSPACESREQUEST']._serialized_end=624
+  _globals['_LISTSPACESRESPONSE']._serialized_start=626
+  _globals['_LISTSPACESRESPONSE']._serialized_end=724
+  _globals['_SPACE']._serialized_start=726
+  _globals['_SPACE']._serialized_end=809
+  _globals['_CREATESPACEREQUEST']._serialized_start=812
+  _globals['_CREATESPACEREQUEST']._serialized_end=1123
+  _globals['_CREATESPACERESPONSE']._serialized_start=1126
+  _globals['_CREATESPACERESPONSE']._serialized_end=1262
+  _globals['_SPACESETTINGS']._serialized_start=1265
+  _globals['_SPACESETTINGS']._serialized_end=1497
+  _globals['_GETSPACESETTINGSREQUEST']._serialized_start=1499
+  _globals['_GETSPACESETTINGSREQUEST']._serialized_end=1524
+  _globals['_GETSPACESETTINGSRESPONSE']._serialized_start=1526
+  _globals['_GETSPACESETTINGSRESPONSE']._serialized_end=1630
+  _globals['_PUTSPACESETTINGSREQUEST']._serialized_start=1633
+  _globals['_PUTSPACESETTINGSREQUEST']._serialized_end=1949
+  _globals['_PUTSPACESETTINGSRESPONSE']._serialized_start=1951
+  _globals['_PUTSPACESETTINGSRESPONSE']._serialized_end=2058
+  _globals['_DELETESPACEREQUEST']._serialized_start=2060
+  _globals['_DELETESPACEREQUEST']._serialized_end=2108
+  _globals['_DELETESPACERESPONSE']._serialized_start=2110
+  _globals['_DELETESPACERESPONSE']._serialized_end=2165
+  _globals['_SPACESERVICE']._serialized_start=2168
+  _globals['_SPACESERVICE']._serialized_end=3010
 # @@protoc_insertion_point(module_scope)

@@ -7,6 +7,7 @@ from braid.agent.v1 import jobs_pb2 as _jobs_pb2
 from collections import abc as _abc
 from google.protobuf import descriptor as _descriptor
 from google.protobuf import message as _message
+from google.protobuf import timestamp_pb2 as _timestamp_pb2
 from google.protobuf.internal import containers as _containers
 import builtins as _builtins
 import sys
@@ -103,6 +104,175 @@ class StoredRows(_message.Message):
 Global___StoredRows: _TypeAlias = StoredRows  # noqa: Y015
 
 @_typing.final
+class ListSpacesRequest(_message.Message):
+    """A page of spaces."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    PAGE_SIZE_FIELD_NUMBER: _builtins.int
+    PAGE_TOKEN_FIELD_NUMBER: _builtins.int
+    page_size: _builtins.int
+    """Maximum number of spaces, up to 200; larger values count as 200. 0 means the default, 50."""
+    page_token: _builtins.str
+    """Where to continue: `next_page_token` of the previous page."""
+    def __init__(
+        self,
+        *,
+        page_size: _builtins.int = ...,
+        page_token: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["page_size", b"page_size", "page_token", b"page_token"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ListSpacesRequest: _TypeAlias = ListSpacesRequest  # noqa: Y015
+
+@_typing.final
+class ListSpacesResponse(_message.Message):
+    """A page of spaces."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    SPACES_FIELD_NUMBER: _builtins.int
+    NEXT_PAGE_TOKEN_FIELD_NUMBER: _builtins.int
+    next_page_token: _builtins.str
+    """Token of the next page; empty on the last page."""
+    @_builtins.property
+    def spaces(self) -> _containers.RepeatedCompositeFieldContainer[Global___Space]:
+        """The spaces, by id."""
+
+    def __init__(
+        self,
+        *,
+        spaces: _abc.Iterable[Global___Space] | None = ...,
+        next_page_token: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["next_page_token", b"next_page_token", "spaces", b"spaces"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ListSpacesResponse: _TypeAlias = ListSpacesResponse  # noqa: Y015
+
+@_typing.final
+class Space(_message.Message):
+    """A space."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    ID_FIELD_NUMBER: _builtins.int
+    TITLE_FIELD_NUMBER: _builtins.int
+    CREATE_TIME_FIELD_NUMBER: _builtins.int
+    id: _builtins.str
+    """Its id."""
+    title: _builtins.str
+    """What it is called; empty if nobody named it."""
+    @_builtins.property
+    def create_time(self) -> _timestamp_pb2.Timestamp:
+        """When it was created, or something was first set for it; unset for a space that only has something stored."""
+
+    def __init__(
+        self,
+        *,
+        id: _builtins.str = ...,
+        title: _builtins.str = ...,
+        create_time: _timestamp_pb2.Timestamp | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["create_time", b"create_time"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["create_time", b"create_time", "id", b"id", "title", b"title"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___Space: _TypeAlias = Space  # noqa: Y015
+
+@_typing.final
+class CreateSpaceRequest(_message.Message):
+    """What is to be set for a new space; what is left out has no limit."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    TITLE_FIELD_NUMBER: _builtins.int
+    CONVERSATION_DAYS_FIELD_NUMBER: _builtins.int
+    MEMORY_DAYS_FIELD_NUMBER: _builtins.int
+    UPLOAD_BYTES_PER_DAY_FIELD_NUMBER: _builtins.int
+    MAX_DOCUMENTS_FIELD_NUMBER: _builtins.int
+    title: _builtins.str
+    """What to call it."""
+    conversation_days: _builtins.int
+    """Days after its last message after which a conversation is deleted, of any user."""
+    memory_days: _builtins.int
+    """Days after which a memory is deleted that was not stored, read or found, of any user."""
+    upload_bytes_per_day: _builtins.int
+    """Bytes of uploads that are taken in a day (UTC)."""
+    max_documents: _builtins.int
+    """Documents that it may contain; uploads beyond that are refused."""
+    def __init__(
+        self,
+        *,
+        title: _builtins.str = ...,
+        conversation_days: _builtins.int | None = ...,
+        memory_days: _builtins.int | None = ...,
+        upload_bytes_per_day: _builtins.int | None = ...,
+        max_documents: _builtins.int | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_conversation_days", b"_conversation_days", "_max_documents", b"_max_documents", "_memory_days", b"_memory_days", "_upload_bytes_per_day", b"_upload_bytes_per_day", "conversation_days", b"conversation_days", "max_documents", b"max_documents", "memory_days", b"memory_days", "upload_bytes_per_day", b"upload_bytes_per_day"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_conversation_days", b"_conversation_days", "_max_documents", b"_max_documents", "_memory_days", b"_memory_days", "_upload_bytes_per_day", b"_upload_bytes_per_day", "conversation_days", b"conversation_days", "max_documents", b"max_documents", "memory_days", b"memory_days", "title", b"title", "upload_bytes_per_day", b"upload_bytes_per_day"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    _WhichOneofReturnType__conversation_days: _TypeAlias = _typing.Literal["conversation_days"]  # noqa: Y015
+    _WhichOneofArgType__conversation_days: _TypeAlias = _typing.Literal["_conversation_days", b"_conversation_days"]  # noqa: Y015
+    _WhichOneofReturnType__max_documents: _TypeAlias = _typing.Literal["max_documents"]  # noqa: Y015
+    _WhichOneofArgType__max_documents: _TypeAlias = _typing.Literal["_max_documents", b"_max_documents"]  # noqa: Y015
+    _WhichOneofReturnType__memory_days: _TypeAlias = _typing.Literal["memory_days"]  # noqa: Y015
+    _WhichOneofArgType__memory_days: _TypeAlias = _typing.Literal["_memory_days", b"_memory_days"]  # noqa: Y015
+    _WhichOneofReturnType__upload_bytes_per_day: _TypeAlias = _typing.Literal["upload_bytes_per_day"]  # noqa: Y015
+    _WhichOneofArgType__upload_bytes_per_day: _TypeAlias = _typing.Literal["_upload_bytes_per_day", b"_upload_bytes_per_day"]  # noqa: Y015
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__conversation_days) -> _WhichOneofReturnType__conversation_days | None: ...
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__max_documents) -> _WhichOneofReturnType__max_documents | None: ...
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__memory_days) -> _WhichOneofReturnType__memory_days | None: ...
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__upload_bytes_per_day) -> _WhichOneofReturnType__upload_bytes_per_day | None: ...
+
+Global___CreateSpaceRequest: _TypeAlias = CreateSpaceRequest  # noqa: Y015
+
+@_typing.final
+class CreateSpaceResponse(_message.Message):
+    """The space has been created."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    SPACE_FIELD_NUMBER: _builtins.int
+    SETTINGS_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def space(self) -> Global___Space:
+        """The space."""
+
+    @_builtins.property
+    def settings(self) -> Global___SpaceSettings:
+        """Its settings."""
+
+    def __init__(
+        self,
+        *,
+        space: Global___Space | None = ...,
+        settings: Global___SpaceSettings | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["settings", b"settings", "space", b"space"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["settings", b"settings", "space", b"space"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___CreateSpaceResponse: _TypeAlias = CreateSpaceResponse  # noqa: Y015
+
+@_typing.final
 class SpaceSettings(_message.Message):
     """What is set for a space."""
 
@@ -111,31 +281,43 @@ class SpaceSettings(_message.Message):
     CONVERSATION_DAYS_FIELD_NUMBER: _builtins.int
     MEMORY_DAYS_FIELD_NUMBER: _builtins.int
     UPLOAD_BYTES_PER_DAY_FIELD_NUMBER: _builtins.int
+    MAX_DOCUMENTS_FIELD_NUMBER: _builtins.int
+    TITLE_FIELD_NUMBER: _builtins.int
     conversation_days: _builtins.int
     """Days after its last message after which a conversation is deleted, of any user. Not set: it is kept."""
     memory_days: _builtins.int
     """Days after which a memory is deleted that was not stored, read or found, of any user. Not set: it is kept."""
     upload_bytes_per_day: _builtins.int
     """Bytes of uploads that are taken in a day (UTC). Not set: any number."""
+    max_documents: _builtins.int
+    """Documents that it may contain; uploads beyond that are refused. Not set: any number."""
+    title: _builtins.str
+    """What the space is called; empty if nobody named it."""
     def __init__(
         self,
         *,
         conversation_days: _builtins.int | None = ...,
         memory_days: _builtins.int | None = ...,
         upload_bytes_per_day: _builtins.int | None = ...,
+        max_documents: _builtins.int | None = ...,
+        title: _builtins.str = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["_conversation_days", b"_conversation_days", "_memory_days", b"_memory_days", "_upload_bytes_per_day", b"_upload_bytes_per_day", "conversation_days", b"conversation_days", "memory_days", b"memory_days", "upload_bytes_per_day", b"upload_bytes_per_day"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_conversation_days", b"_conversation_days", "_max_documents", b"_max_documents", "_memory_days", b"_memory_days", "_upload_bytes_per_day", b"_upload_bytes_per_day", "conversation_days", b"conversation_days", "max_documents", b"max_documents", "memory_days", b"memory_days", "upload_bytes_per_day", b"upload_bytes_per_day"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_conversation_days", b"_conversation_days", "_memory_days", b"_memory_days", "_upload_bytes_per_day", b"_upload_bytes_per_day", "conversation_days", b"conversation_days", "memory_days", b"memory_days", "upload_bytes_per_day", b"upload_bytes_per_day"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_conversation_days", b"_conversation_days", "_max_documents", b"_max_documents", "_memory_days", b"_memory_days", "_upload_bytes_per_day", b"_upload_bytes_per_day", "conversation_days", b"conversation_days", "max_documents", b"max_documents", "memory_days", b"memory_days", "title", b"title", "upload_bytes_per_day", b"upload_bytes_per_day"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__conversation_days: _TypeAlias = _typing.Literal["conversation_days"]  # noqa: Y015
     _WhichOneofArgType__conversation_days: _TypeAlias = _typing.Literal["_conversation_days", b"_conversation_days"]  # noqa: Y015
+    _WhichOneofReturnType__max_documents: _TypeAlias = _typing.Literal["max_documents"]  # noqa: Y015
+    _WhichOneofArgType__max_documents: _TypeAlias = _typing.Literal["_max_documents", b"_max_documents"]  # noqa: Y015
     _WhichOneofReturnType__memory_days: _TypeAlias = _typing.Literal["memory_days"]  # noqa: Y015
     _WhichOneofArgType__memory_days: _TypeAlias = _typing.Literal["_memory_days", b"_memory_days"]  # noqa: Y015
     _WhichOneofReturnType__upload_bytes_per_day: _TypeAlias = _typing.Literal["upload_bytes_per_day"]  # noqa: Y015
     _WhichOneofArgType__upload_bytes_per_day: _TypeAlias = _typing.Literal["_upload_bytes_per_day", b"_upload_bytes_per_day"]  # noqa: Y015
     @_typing.overload
     def WhichOneof(self, oneof_group: _WhichOneofArgType__conversation_days) -> _WhichOneofReturnType__conversation_days | None: ...
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__max_documents) -> _WhichOneofReturnType__max_documents | None: ...
     @_typing.overload
     def WhichOneof(self, oneof_group: _WhichOneofArgType__memory_days) -> _WhichOneofReturnType__memory_days | None: ...
     @_typing.overload
@@ -193,31 +375,43 @@ class PutSpaceSettingsRequest(_message.Message):
     CONVERSATION_DAYS_FIELD_NUMBER: _builtins.int
     MEMORY_DAYS_FIELD_NUMBER: _builtins.int
     UPLOAD_BYTES_PER_DAY_FIELD_NUMBER: _builtins.int
+    MAX_DOCUMENTS_FIELD_NUMBER: _builtins.int
+    TITLE_FIELD_NUMBER: _builtins.int
     conversation_days: _builtins.int
     """Days after its last message after which a conversation is deleted, of any user."""
     memory_days: _builtins.int
     """Days after which a memory is deleted that was not stored, read or found, of any user."""
     upload_bytes_per_day: _builtins.int
     """Bytes of uploads that are taken in a day (UTC)."""
+    max_documents: _builtins.int
+    """Documents that it may contain; uploads beyond that are refused."""
+    title: _builtins.str
+    """What to call it."""
     def __init__(
         self,
         *,
         conversation_days: _builtins.int | None = ...,
         memory_days: _builtins.int | None = ...,
         upload_bytes_per_day: _builtins.int | None = ...,
+        max_documents: _builtins.int | None = ...,
+        title: _builtins.str = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["_conversation_days", b"_conversation_days", "_memory_days", b"_memory_days", "_upload_bytes_per_day", b"_upload_bytes_per_day", "conversation_days", b"conversation_days", "memory_days", b"memory_days", "upload_bytes_per_day", b"upload_bytes_per_day"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_conversation_days", b"_conversation_days", "_max_documents", b"_max_documents", "_memory_days", b"_memory_days", "_upload_bytes_per_day", b"_upload_bytes_per_day", "conversation_days", b"conversation_days", "max_documents", b"max_documents", "memory_days", b"memory_days", "upload_bytes_per_day", b"upload_bytes_per_day"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_conversation_days", b"_conversation_days", "_memory_days", b"_memory_days", "_upload_bytes_per_day", b"_upload_bytes_per_day", "conversation_days", b"conversation_days", "memory_days", b"memory_days", "upload_bytes_per_day", b"upload_bytes_per_day"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_conversation_days", b"_conversation_days", "_max_documents", b"_max_documents", "_memory_days", b"_memory_days", "_upload_bytes_per_day", b"_upload_bytes_per_day", "conversation_days", b"conversation_days", "max_documents", b"max_documents", "memory_days", b"memory_days", "title", b"title", "upload_bytes_per_day", b"upload_bytes_per_day"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__conversation_days: _TypeAlias = _typing.Literal["conversation_days"]  # noqa: Y015
     _WhichOneofArgType__conversation_days: _TypeAlias = _typing.Literal["_conversation_days", b"_conversation_days"]  # noqa: Y015
+    _WhichOneofReturnType__max_documents: _TypeAlias = _typing.Literal["max_documents"]  # noqa: Y015
+    _WhichOneofArgType__max_documents: _TypeAlias = _typing.Literal["_max_documents", b"_max_documents"]  # noqa: Y015
     _WhichOneofReturnType__memory_days: _TypeAlias = _typing.Literal["memory_days"]  # noqa: Y015
     _WhichOneofArgType__memory_days: _TypeAlias = _typing.Literal["_memory_days", b"_memory_days"]  # noqa: Y015
     _WhichOneofReturnType__upload_bytes_per_day: _TypeAlias = _typing.Literal["upload_bytes_per_day"]  # noqa: Y015
     _WhichOneofArgType__upload_bytes_per_day: _TypeAlias = _typing.Literal["_upload_bytes_per_day", b"_upload_bytes_per_day"]  # noqa: Y015
     @_typing.overload
     def WhichOneof(self, oneof_group: _WhichOneofArgType__conversation_days) -> _WhichOneofReturnType__conversation_days | None: ...
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__max_documents) -> _WhichOneofReturnType__max_documents | None: ...
     @_typing.overload
     def WhichOneof(self, oneof_group: _WhichOneofArgType__memory_days) -> _WhichOneofReturnType__memory_days | None: ...
     @_typing.overload

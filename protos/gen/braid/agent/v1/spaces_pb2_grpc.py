@@ -26,7 +26,7 @@ if _version_not_supported:
 
 
 class SpaceServiceStub:
-    """A space as a whole: what it contains, and its deletion.
+    """Spaces as a whole: which there are, what they contain, what is set for them, and their deletion.
     """
 
     def __init__(self, channel):
@@ -35,6 +35,16 @@ class SpaceServiceStub:
         Args:
             channel: A grpc.Channel.
         """
+        self.ListSpaces = channel.unary_unary(
+                '/braid.agent.v1.SpaceService/ListSpaces',
+                request_serializer=braid_dot_agent_dot_v1_dot_spaces__pb2.ListSpacesRequest.SerializeToString,
+                response_deserializer=braid_dot_agent_dot_v1_dot_spaces__pb2.ListSpacesResponse.FromString,
+                _registered_method=True)
+        self.CreateSpace = channel.unary_unary(
+                '/braid.agent.v1.SpaceService/CreateSpace',
+                request_serializer=braid_dot_agent_dot_v1_dot_spaces__pb2.CreateSpaceRequest.SerializeToString,
+                response_deserializer=braid_dot_agent_dot_v1_dot_spaces__pb2.CreateSpaceResponse.FromString,
+                _registered_method=True)
         self.GetSpaceUsage = channel.unary_unary(
                 '/braid.agent.v1.SpaceService/GetSpaceUsage',
                 request_serializer=braid_dot_agent_dot_v1_dot_spaces__pb2.GetSpaceUsageRequest.SerializeToString,
@@ -58,8 +68,23 @@ class SpaceServiceStub:
 
 
 class SpaceServiceServicer:
-    """A space as a whole: what it contains, and its deletion.
+    """Spaces as a whole: which there are, what they contain, what is set for them, and their deletion.
     """
+
+    def ListSpaces(self, request, context):
+        """Lists the spaces of the installation that have something stored or set, by id.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def CreateSpace(self, request, context):
+        """Creates the caller's space: with a title and limits, before anything is stored in it. A space need not be created: it also
+        begins with what is first stored or set. Reason WRONG_STATE if something is set for it or stored in it.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
 
     def GetSpaceUsage(self, request, context):
         """Counts what the space contains in each store, with all its users' conversations and memories, and its unfinished work.
@@ -97,6 +122,16 @@ class SpaceServiceServicer:
 
 def add_SpaceServiceServicer_to_server(servicer, server):
     rpc_method_handlers = {
+            'ListSpaces': grpc.unary_unary_rpc_method_handler(
+                    servicer.ListSpaces,
+                    request_deserializer=braid_dot_agent_dot_v1_dot_spaces__pb2.ListSpacesRequest.FromString,
+                    response_serializer=braid_dot_agent_dot_v1_dot_spaces__pb2.ListSpacesResponse.SerializeToString,
+            ),
+            'CreateSpace': grpc.unary_unary_rpc_method_handler(
+                    servicer.CreateSpace,
+                    request_deserializer=braid_dot_agent_dot_v1_dot_spaces__pb2.CreateSpaceRequest.FromString,
+                    response_serializer=braid_dot_agent_dot_v1_dot_spaces__pb2.CreateSpaceResponse.SerializeToString,
+            ),
             'GetSpaceUsage': grpc.unary_unary_rpc_method_handler(
                     servicer.GetSpaceUsage,
                     request_deserializer=braid_dot_agent_dot_v1_dot_spaces__pb2.GetSpaceUsageRequest.FromString,
@@ -126,8 +161,62 @@ def add_SpaceServiceServicer_to_server(servicer, server):
 
  # This class is part of an EXPERIMENTAL API.
 class SpaceService:
-    """A space as a whole: what it contains, and its deletion.
+    """Spaces as a whole: which there are, what they contain, what is set for them, and their deletion.
     """
+
+    @staticmethod
+    def ListSpaces(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/braid.agent.v1.SpaceService/ListSpaces',
+            braid_dot_agent_dot_v1_dot_spaces__pb2.ListSpacesRequest.SerializeToString,
+            braid_dot_agent_dot_v1_dot_spaces__pb2.ListSpacesResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def CreateSpace(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/braid.agent.v1.SpaceService/CreateSpace',
+            braid_dot_agent_dot_v1_dot_spaces__pb2.CreateSpaceRequest.SerializeToString,
+            braid_dot_agent_dot_v1_dot_spaces__pb2.CreateSpaceResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
 
     @staticmethod
     def GetSpaceUsage(request,

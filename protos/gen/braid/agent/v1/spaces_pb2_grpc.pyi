@@ -13,9 +13,15 @@ GRPC_GENERATED_VERSION: str
 GRPC_VERSION: str
 
 class SpaceServiceStub:
-    """A space as a whole: what it contains, and its deletion."""
+    """Spaces as a whole: which there are, what they contain, what is set for them, and their deletion."""
 
     def __init__(self, channel: _aio.Channel) -> None: ...
+    ListSpaces: _aio.UnaryUnaryMultiCallable[_spaces_pb2.ListSpacesRequest, _spaces_pb2.ListSpacesResponse]
+    """Lists the spaces of the installation that have something stored or set, by id."""
+    CreateSpace: _aio.UnaryUnaryMultiCallable[_spaces_pb2.CreateSpaceRequest, _spaces_pb2.CreateSpaceResponse]
+    """Creates the caller's space: with a title and limits, before anything is stored in it. A space need not be created: it also
+    begins with what is first stored or set. Reason WRONG_STATE if something is set for it or stored in it.
+    """
     GetSpaceUsage: _aio.UnaryUnaryMultiCallable[_spaces_pb2.GetSpaceUsageRequest, _spaces_pb2.GetSpaceUsageResponse]
     """Counts what the space contains in each store, with all its users' conversations and memories, and its unfinished work.
     UNAVAILABLE unless every store answers.
@@ -34,7 +40,25 @@ class SpaceServiceStub:
     """
 
 class SpaceServiceServicer(metaclass=_abc_1.ABCMeta):
-    """A space as a whole: what it contains, and its deletion."""
+    """Spaces as a whole: which there are, what they contain, what is set for them, and their deletion."""
+
+    @_abc_1.abstractmethod
+    def ListSpaces(
+        self,
+        request: _spaces_pb2.ListSpacesRequest,
+        context: _aio.ServicerContext[_spaces_pb2.ListSpacesRequest, _abc.Awaitable[_spaces_pb2.ListSpacesResponse]],
+    ) -> _abc.Awaitable[_spaces_pb2.ListSpacesResponse]:
+        """Lists the spaces of the installation that have something stored or set, by id."""
+
+    @_abc_1.abstractmethod
+    def CreateSpace(
+        self,
+        request: _spaces_pb2.CreateSpaceRequest,
+        context: _aio.ServicerContext[_spaces_pb2.CreateSpaceRequest, _abc.Awaitable[_spaces_pb2.CreateSpaceResponse]],
+    ) -> _abc.Awaitable[_spaces_pb2.CreateSpaceResponse]:
+        """Creates the caller's space: with a title and limits, before anything is stored in it. A space need not be created: it also
+        begins with what is first stored or set. Reason WRONG_STATE if something is set for it or stored in it.
+        """
 
     @_abc_1.abstractmethod
     def GetSpaceUsage(

@@ -25,7 +25,7 @@ _sym_db = _symbol_database.Default()
 from google.protobuf import descriptor_pb2 as google_dot_protobuf_dot_descriptor__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1d\x62raid/common/v1/options.proto\x12\x0f\x62raid.common.v1\x1a google/protobuf/descriptor.proto*d\n\x05Scope\x12\x15\n\x11SCOPE_UNSPECIFIED\x10\x00\x12\x0e\n\nSCOPE_READ\x10\x01\x12\x0f\n\x0bSCOPE_WRITE\x10\x02\x12\x0f\n\x0bSCOPE_ADMIN\x10\x03\x12\x12\n\x0eSCOPE_DELEGATE\x10\x04*\x98\x01\n\nRepetition\x12\x1a\n\x16REPETITION_UNSPECIFIED\x10\x00\x12\x12\n\x0eREPETITION_KEY\x10\x01\x12\x14\n\x10REPETITION_STATE\x10\x02\x12\x16\n\x12REPETITION_CONTENT\x10\x03\x12\x16\n\x12REPETITION_REMOVAL\x10\x04\x12\x14\n\x10REPETITION_COUNT\x10\x05:P\n\x0erequired_scope\x12\x1e.google.protobuf.MethodOptions\x18\xa9\x8b\x03 \x01(\x0e\x32\x16.braid.common.v1.Scope:Q\n\nrepetition\x12\x1e.google.protobuf.MethodOptions\x18\xaa\x8b\x03 \x01(\x0e\x32\x1b.braid.common.v1.Repetitionb\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1d\x62raid/common/v1/options.proto\x12\x0f\x62raid.common.v1\x1a google/protobuf/descriptor.proto*x\n\x05Scope\x12\x15\n\x11SCOPE_UNSPECIFIED\x10\x00\x12\x0e\n\nSCOPE_READ\x10\x01\x12\x0f\n\x0bSCOPE_WRITE\x10\x02\x12\x0f\n\x0bSCOPE_ADMIN\x10\x03\x12\x12\n\x0eSCOPE_DELEGATE\x10\x04\x12\x12\n\x0eSCOPE_OPERATOR\x10\x05*\x98\x01\n\nRepetition\x12\x1a\n\x16REPETITION_UNSPECIFIED\x10\x00\x12\x12\n\x0eREPETITION_KEY\x10\x01\x12\x14\n\x10REPETITION_STATE\x10\x02\x12\x16\n\x12REPETITION_CONTENT\x10\x03\x12\x16\n\x12REPETITION_REMOVAL\x10\x04\x12\x14\n\x10REPETITION_COUNT\x10\x05:P\n\x0erequired_scope\x12\x1e.google.protobuf.MethodOptions\x18\xa9\x8b\x03 \x01(\x0e\x32\x16.braid.common.v1.Scope:Q\n\nrepetition\x12\x1e.google.protobuf.MethodOptions\x18\xaa\x8b\x03 \x01(\x0e\x32\x1b.braid.common.v1.Repetitionb\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -33,7 +33,7 @@ _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'braid.common.v1.options_pb2
 if not _descriptor._USE_C_DESCRIPTORS:
   DESCRIPTOR._loaded_options = None
   _globals['_SCOPE']._serialized_start=84
-  _globals['_SCOPE']._serialized_end=184
-  _globals['_REPETITION']._serialized_start=187
-  _globals['_REPETITION']._serialized_end=339
+  _globals['_SCOPE']._serialized_end=204
+  _globals['_REPETITION']._serialized_start=207
+  _globals['_REPETITION']._serialized_end=359
 # @@protoc_insertion_point(module_scope)

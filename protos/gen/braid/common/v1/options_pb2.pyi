@@ -36,6 +36,8 @@ class _ScopeEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Scope.ValueType
     """Setting another space and user in call metadata (`braid-space`, `braid-user`); for trusted backends. A key that is bound to
     a space can set only users in that space. Such a key may also export and import a space with what belongs to all its users.
     """
+    SCOPE_OPERATOR: _Scope.ValueType  # 5
+    """Listing the spaces of the installation."""
 
 class Scope(_Scope, metaclass=_ScopeEnumTypeWrapper):
     """The right that a credential needs for a call."""
@@ -52,6 +54,8 @@ SCOPE_DELEGATE: Scope.ValueType  # 4
 """Setting another space and user in call metadata (`braid-space`, `braid-user`); for trusted backends. A key that is bound to
 a space can set only users in that space. Such a key may also export and import a space with what belongs to all its users.
 """
+SCOPE_OPERATOR: Scope.ValueType  # 5
+"""Listing the spaces of the installation."""
 Global___Scope: _TypeAlias = Scope  # noqa: Y015
 
 class _Repetition:

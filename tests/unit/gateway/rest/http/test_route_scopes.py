@@ -63,4 +63,7 @@ def test_reading_by_get_needs_read_unless_the_contract_declares_another_scope() 
     assert admin == {"/api/quarantines", "/api/quarantines/{quarantine_id}"}
     delegating = {route.path for route in gets if route.scope == "delegate"}
     assert delegating == {"/api/space/export"}
-    assert {route.scope for route in gets if route.path not in admin | delegating} == {"read"}
+    operating = {route.path for route in gets if route.scope == "operator"}
+    assert operating == {"/api/spaces"}
+    others = {route.scope for route in gets if route.path not in admin | delegating | operating}
+    assert others == {"read"}

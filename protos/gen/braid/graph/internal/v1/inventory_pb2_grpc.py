@@ -70,6 +70,11 @@ class GraphInventoryServiceStub:
                 request_serializer=braid_dot_graph_dot_internal_dot_v1_dot_inventory__pb2.GetGraphStateRequest.SerializeToString,
                 response_deserializer=braid_dot_graph_dot_internal_dot_v1_dot_inventory__pb2.GetGraphStateResponse.FromString,
                 _registered_method=True)
+        self.ListGraphSpaces = channel.unary_unary(
+                '/braid.graph.internal.v1.GraphInventoryService/ListGraphSpaces',
+                request_serializer=braid_dot_graph_dot_internal_dot_v1_dot_inventory__pb2.ListGraphSpacesRequest.SerializeToString,
+                response_deserializer=braid_dot_graph_dot_internal_dot_v1_dot_inventory__pb2.ListGraphSpacesResponse.FromString,
+                _registered_method=True)
 
 
 class GraphInventoryServiceServicer:
@@ -125,6 +130,13 @@ class GraphInventoryServiceServicer:
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def ListGraphSpaces(self, request, context):
+        """Lists the ids of all spaces with a graph, of the whole installation.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
 
 def add_GraphInventoryServiceServicer_to_server(servicer, server):
     rpc_method_handlers = {
@@ -162,6 +174,11 @@ def add_GraphInventoryServiceServicer_to_server(servicer, server):
                     servicer.GetGraphState,
                     request_deserializer=braid_dot_graph_dot_internal_dot_v1_dot_inventory__pb2.GetGraphStateRequest.FromString,
                     response_serializer=braid_dot_graph_dot_internal_dot_v1_dot_inventory__pb2.GetGraphStateResponse.SerializeToString,
+            ),
+            'ListGraphSpaces': grpc.unary_unary_rpc_method_handler(
+                    servicer.ListGraphSpaces,
+                    request_deserializer=braid_dot_graph_dot_internal_dot_v1_dot_inventory__pb2.ListGraphSpacesRequest.FromString,
+                    response_serializer=braid_dot_graph_dot_internal_dot_v1_dot_inventory__pb2.ListGraphSpacesResponse.SerializeToString,
             ),
     }
     generic_handler = grpc.method_handlers_generic_handler(
@@ -354,6 +371,33 @@ class GraphInventoryService:
             '/braid.graph.internal.v1.GraphInventoryService/GetGraphState',
             braid_dot_graph_dot_internal_dot_v1_dot_inventory__pb2.GetGraphStateRequest.SerializeToString,
             braid_dot_graph_dot_internal_dot_v1_dot_inventory__pb2.GetGraphStateResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def ListGraphSpaces(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/braid.graph.internal.v1.GraphInventoryService/ListGraphSpaces',
+            braid_dot_graph_dot_internal_dot_v1_dot_inventory__pb2.ListGraphSpacesRequest.SerializeToString,
+            braid_dot_graph_dot_internal_dot_v1_dot_inventory__pb2.ListGraphSpacesResponse.FromString,
             options,
             channel_credentials,
             insecure,

@@ -30,6 +30,8 @@ class GraphInventoryServiceStub:
     """Lists findings that come from an episode which does not exist. Each call checks one page of findings."""
     GetGraphState: _aio.UnaryUnaryMultiCallable[_inventory_pb2.GetGraphStateRequest, _inventory_pb2.GetGraphStateResponse]
     """Returns the state of the space's graph that a restored backup would take back."""
+    ListGraphSpaces: _aio.UnaryUnaryMultiCallable[_inventory_pb2.ListGraphSpacesRequest, _inventory_pb2.ListGraphSpacesResponse]
+    """Lists the ids of all spaces with a graph, of the whole installation."""
 
 class GraphInventoryServiceServicer(metaclass=_abc_1.ABCMeta):
     """Lists the ids of the data in the graph of the caller's space, to compare it with the documents, in pages of bounded memory."""
@@ -89,5 +91,13 @@ class GraphInventoryServiceServicer(metaclass=_abc_1.ABCMeta):
         context: _aio.ServicerContext[_inventory_pb2.GetGraphStateRequest, _abc.Awaitable[_inventory_pb2.GetGraphStateResponse]],
     ) -> _abc.Awaitable[_inventory_pb2.GetGraphStateResponse]:
         """Returns the state of the space's graph that a restored backup would take back."""
+
+    @_abc_1.abstractmethod
+    def ListGraphSpaces(
+        self,
+        request: _inventory_pb2.ListGraphSpacesRequest,
+        context: _aio.ServicerContext[_inventory_pb2.ListGraphSpacesRequest, _abc.Awaitable[_inventory_pb2.ListGraphSpacesResponse]],
+    ) -> _abc.Awaitable[_inventory_pb2.ListGraphSpacesResponse]:
+        """Lists the ids of all spaces with a graph, of the whole installation."""
 
 def add_GraphInventoryServiceServicer_to_server(servicer: GraphInventoryServiceServicer, server: _aio.Server) -> None: ...

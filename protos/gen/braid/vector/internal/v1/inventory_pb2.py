@@ -26,7 +26,7 @@ from braid.common.v1 import options_pb2 as braid_dot_common_dot_v1_dot_options__
 from buf.validate import validate_pb2 as buf_dot_validate_dot_validate__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n(braid/vector/internal/v1/inventory.proto\x12\x18\x62raid.vector.internal.v1\x1a\x1d\x62raid/common/v1/options.proto\x1a\x1b\x62uf/validate/validate.proto\"u\n\x13ListChunkIdsRequest\x12#\n\x0e\x61\x66ter_chunk_id\x18\x01 \x01(\tB\x0b\xbaH\x08r\x03\xb0\x01\x01\xd8\x01\x01\x12\x1a\n\tpage_size\x18\x02 \x01(\x05\x42\x07\xbaH\x04\x1a\x02(\x00\x12\x1d\n\npage_token\x18\x03 \x01(\tB\t\xbaH\x06r\x04\x18\x80\x80\x01\"c\n\x14ListChunkIdsResponse\x12\x32\n\x06\x63hunks\x18\x01 \x03(\x0b\x32\".braid.vector.internal.v1.ChunkRef\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t\"1\n\x08\x43hunkRef\x12\x10\n\x08\x63hunk_id\x18\x01 \x01(\t\x12\x13\n\x0b\x64ocument_id\x18\x02 \x01(\t\":\n\x11\x46indChunksRequest\x12%\n\tchunk_ids\x18\x01 \x03(\tB\x12\xbaH\x0f\x92\x01\x0c\x08\x01\x10\x90N\"\x05r\x03\xb0\x01\x01\"\'\n\x12\x46indChunksResponse\x12\x11\n\tchunk_ids\x18\x01 \x03(\t\"F\n\x14\x46indDocumentsRequest\x12.\n\x0c\x64ocument_ids\x18\x01 \x03(\tB\x18\xbaH\x15\x92\x01\x12\x08\x01\x10\xe8\x07\"\x0br\t\x10\x01\x18\x80\x04\xba\x01\x01\x00\"-\n\x15\x46indDocumentsResponse\x12\x14\n\x0c\x64ocument_ids\x18\x01 \x03(\t2\xf7\x02\n\x10InventoryService\x12v\n\x0cListChunkIds\x12-.braid.vector.internal.v1.ListChunkIdsRequest\x1a..braid.vector.internal.v1.ListChunkIdsResponse\"\x07\x90\x02\x01\xc8\xda\x18\x01\x12p\n\nFindChunks\x12+.braid.vector.internal.v1.FindChunksRequest\x1a,.braid.vector.internal.v1.FindChunksResponse\"\x07\x90\x02\x01\xc8\xda\x18\x01\x12y\n\rFindDocuments\x12..braid.vector.internal.v1.FindDocumentsRequest\x1a/.braid.vector.internal.v1.FindDocumentsResponse\"\x07\x90\x02\x01\xc8\xda\x18\x01\x62\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n(braid/vector/internal/v1/inventory.proto\x12\x18\x62raid.vector.internal.v1\x1a\x1d\x62raid/common/v1/options.proto\x1a\x1b\x62uf/validate/validate.proto\"u\n\x13ListChunkIdsRequest\x12#\n\x0e\x61\x66ter_chunk_id\x18\x01 \x01(\tB\x0b\xbaH\x08r\x03\xb0\x01\x01\xd8\x01\x01\x12\x1a\n\tpage_size\x18\x02 \x01(\x05\x42\x07\xbaH\x04\x1a\x02(\x00\x12\x1d\n\npage_token\x18\x03 \x01(\tB\t\xbaH\x06r\x04\x18\x80\x80\x01\"c\n\x14ListChunkIdsResponse\x12\x32\n\x06\x63hunks\x18\x01 \x03(\x0b\x32\".braid.vector.internal.v1.ChunkRef\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t\"1\n\x08\x43hunkRef\x12\x10\n\x08\x63hunk_id\x18\x01 \x01(\t\x12\x13\n\x0b\x64ocument_id\x18\x02 \x01(\t\":\n\x11\x46indChunksRequest\x12%\n\tchunk_ids\x18\x01 \x03(\tB\x12\xbaH\x0f\x92\x01\x0c\x08\x01\x10\x90N\"\x05r\x03\xb0\x01\x01\"\'\n\x12\x46indChunksResponse\x12\x11\n\tchunk_ids\x18\x01 \x03(\t\"F\n\x14\x46indDocumentsRequest\x12.\n\x0c\x64ocument_ids\x18\x01 \x03(\tB\x18\xbaH\x15\x92\x01\x12\x08\x01\x10\xe8\x07\"\x0br\t\x10\x01\x18\x80\x04\xba\x01\x01\x00\"-\n\x15\x46indDocumentsResponse\x12\x14\n\x0c\x64ocument_ids\x18\x01 \x03(\t\"L\n\x17ListVectorSpacesRequest\x12\x16\n\x05\x61\x66ter\x18\x01 \x01(\tB\x07\xbaH\x04r\x02\x18@\x12\x19\n\x05limit\x18\x02 \x01(\x05\x42\n\xbaH\x07\x1a\x05\x18\xe8\x07(\x01\"*\n\x18ListVectorSpacesResponse\x12\x0e\n\x06spaces\x18\x01 \x03(\t2\xfc\x03\n\x10InventoryService\x12v\n\x0cListChunkIds\x12-.braid.vector.internal.v1.ListChunkIdsRequest\x1a..braid.vector.internal.v1.ListChunkIdsResponse\"\x07\x90\x02\x01\xc8\xda\x18\x01\x12p\n\nFindChunks\x12+.braid.vector.internal.v1.FindChunksRequest\x1a,.braid.vector.internal.v1.FindChunksResponse\"\x07\x90\x02\x01\xc8\xda\x18\x01\x12y\n\rFindDocuments\x12..braid.vector.internal.v1.FindDocumentsRequest\x1a/.braid.vector.internal.v1.FindDocumentsResponse\"\x07\x90\x02\x01\xc8\xda\x18\x01\x12\x82\x01\n\x10ListVectorSpaces\x12\x31.braid.vector.internal.v1.ListVectorSpacesRequest\x1a\x32.braid.vector.internal.v1.ListVectorSpacesResponse\"\x07\x90\x02\x01\xc8\xda\x18\x05\x62\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -43,12 +43,18 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_FINDCHUNKSREQUEST'].fields_by_name['chunk_ids']._serialized_options = b'\272H\017\222\001\014\010\001\020\220N\"\005r\003\260\001\001'
   _globals['_FINDDOCUMENTSREQUEST'].fields_by_name['document_ids']._loaded_options = None
   _globals['_FINDDOCUMENTSREQUEST'].fields_by_name['document_ids']._serialized_options = b'\272H\025\222\001\022\010\001\020\350\007\"\013r\t\020\001\030\200\004\272\001\001\000'
+  _globals['_LISTVECTORSPACESREQUEST'].fields_by_name['after']._loaded_options = None
+  _globals['_LISTVECTORSPACESREQUEST'].fields_by_name['after']._serialized_options = b'\272H\004r\002\030@'
+  _globals['_LISTVECTORSPACESREQUEST'].fields_by_name['limit']._loaded_options = None
+  _globals['_LISTVECTORSPACESREQUEST'].fields_by_name['limit']._serialized_options = b'\272H\007\032\005\030\350\007(\001'
   _globals['_INVENTORYSERVICE'].methods_by_name['ListChunkIds']._loaded_options = None
   _globals['_INVENTORYSERVICE'].methods_by_name['ListChunkIds']._serialized_options = b'\220\002\001\310\332\030\001'
   _globals['_INVENTORYSERVICE'].methods_by_name['FindChunks']._loaded_options = None
   _globals['_INVENTORYSERVICE'].methods_by_name['FindChunks']._serialized_options = b'\220\002\001\310\332\030\001'
   _globals['_INVENTORYSERVICE'].methods_by_name['FindDocuments']._loaded_options = None
   _globals['_INVENTORYSERVICE'].methods_by_name['FindDocuments']._serialized_options = b'\220\002\001\310\332\030\001'
+  _globals['_INVENTORYSERVICE'].methods_by_name['ListVectorSpaces']._loaded_options = None
+  _globals['_INVENTORYSERVICE'].methods_by_name['ListVectorSpaces']._serialized_options = b'\220\002\001\310\332\030\005'
   _globals['_LISTCHUNKIDSREQUEST']._serialized_start=130
   _globals['_LISTCHUNKIDSREQUEST']._serialized_end=247
   _globals['_LISTCHUNKIDSRESPONSE']._serialized_start=249
@@ -63,6 +69,10 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_FINDDOCUMENTSREQUEST']._serialized_end=572
   _globals['_FINDDOCUMENTSRESPONSE']._serialized_start=574
   _globals['_FINDDOCUMENTSRESPONSE']._serialized_end=619
-  _globals['_INVENTORYSERVICE']._serialized_start=622
-  _globals['_INVENTORYSERVICE']._serialized_end=997
+  _globals['_LISTVECTORSPACESREQUEST']._serialized_start=621
+  _globals['_LISTVECTORSPACESREQUEST']._serialized_end=697
+  _globals['_LISTVECTORSPACESRESPONSE']._serialized_start=699
+  _globals['_LISTVECTORSPACESRESPONSE']._serialized_end=741
+  _globals['_INVENTORYSERVICE']._serialized_start=744
+  _globals['_INVENTORYSERVICE']._serialized_end=1252
 # @@protoc_insertion_point(module_scope)

@@ -197,3 +197,53 @@ class FindDocumentsResponse(_message.Message):
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___FindDocumentsResponse: _TypeAlias = FindDocumentsResponse  # noqa: Y015
+
+@_typing.final
+class ListVectorSpacesRequest(_message.Message):
+    """A page of spaces."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    AFTER_FIELD_NUMBER: _builtins.int
+    LIMIT_FIELD_NUMBER: _builtins.int
+    after: _builtins.str
+    """Only spaces with ids after this one, in code point order. Empty: from the first."""
+    limit: _builtins.int
+    """Maximum number of ids, 1–1,000."""
+    def __init__(
+        self,
+        *,
+        after: _builtins.str = ...,
+        limit: _builtins.int = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["after", b"after", "limit", b"limit"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ListVectorSpacesRequest: _TypeAlias = ListVectorSpacesRequest  # noqa: Y015
+
+@_typing.final
+class ListVectorSpacesResponse(_message.Message):
+    """A page of spaces."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    SPACES_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def spaces(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """Their ids, in code point order."""
+
+    def __init__(
+        self,
+        *,
+        spaces: _abc.Iterable[_builtins.str] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["spaces", b"spaces"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ListVectorSpacesResponse: _TypeAlias = ListVectorSpacesResponse  # noqa: Y015

@@ -50,6 +50,11 @@ class InventoryServiceStub:
                 request_serializer=braid_dot_vector_dot_internal_dot_v1_dot_inventory__pb2.FindDocumentsRequest.SerializeToString,
                 response_deserializer=braid_dot_vector_dot_internal_dot_v1_dot_inventory__pb2.FindDocumentsResponse.FromString,
                 _registered_method=True)
+        self.ListVectorSpaces = channel.unary_unary(
+                '/braid.vector.internal.v1.InventoryService/ListVectorSpaces',
+                request_serializer=braid_dot_vector_dot_internal_dot_v1_dot_inventory__pb2.ListVectorSpacesRequest.SerializeToString,
+                response_deserializer=braid_dot_vector_dot_internal_dot_v1_dot_inventory__pb2.ListVectorSpacesResponse.FromString,
+                _registered_method=True)
 
 
 class InventoryServiceServicer:
@@ -77,6 +82,13 @@ class InventoryServiceServicer:
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def ListVectorSpaces(self, request, context):
+        """Lists the ids of all spaces with documents, of the whole installation.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
 
 def add_InventoryServiceServicer_to_server(servicer, server):
     rpc_method_handlers = {
@@ -94,6 +106,11 @@ def add_InventoryServiceServicer_to_server(servicer, server):
                     servicer.FindDocuments,
                     request_deserializer=braid_dot_vector_dot_internal_dot_v1_dot_inventory__pb2.FindDocumentsRequest.FromString,
                     response_serializer=braid_dot_vector_dot_internal_dot_v1_dot_inventory__pb2.FindDocumentsResponse.SerializeToString,
+            ),
+            'ListVectorSpaces': grpc.unary_unary_rpc_method_handler(
+                    servicer.ListVectorSpaces,
+                    request_deserializer=braid_dot_vector_dot_internal_dot_v1_dot_inventory__pb2.ListVectorSpacesRequest.FromString,
+                    response_serializer=braid_dot_vector_dot_internal_dot_v1_dot_inventory__pb2.ListVectorSpacesResponse.SerializeToString,
             ),
     }
     generic_handler = grpc.method_handlers_generic_handler(
@@ -178,6 +195,33 @@ class InventoryService:
             '/braid.vector.internal.v1.InventoryService/FindDocuments',
             braid_dot_vector_dot_internal_dot_v1_dot_inventory__pb2.FindDocumentsRequest.SerializeToString,
             braid_dot_vector_dot_internal_dot_v1_dot_inventory__pb2.FindDocumentsResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def ListVectorSpaces(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/braid.vector.internal.v1.InventoryService/ListVectorSpaces',
+            braid_dot_vector_dot_internal_dot_v1_dot_inventory__pb2.ListVectorSpacesRequest.SerializeToString,
+            braid_dot_vector_dot_internal_dot_v1_dot_inventory__pb2.ListVectorSpacesResponse.FromString,
             options,
             channel_credentials,
             insecure,

@@ -22,6 +22,8 @@ class InventoryServiceStub:
     """Returns which of the given chunks exist, in any version."""
     FindDocuments: _aio.UnaryUnaryMultiCallable[_inventory_pb2.FindDocumentsRequest, _inventory_pb2.FindDocumentsResponse]
     """Returns which of the given documents exist, in any version."""
+    ListVectorSpaces: _aio.UnaryUnaryMultiCallable[_inventory_pb2.ListVectorSpacesRequest, _inventory_pb2.ListVectorSpacesResponse]
+    """Lists the ids of all spaces with documents, of the whole installation."""
 
 class InventoryServiceServicer(metaclass=_abc_1.ABCMeta):
     """Lists the ids of the data in the caller's space, to compare it with the graph, in pages of bounded memory."""
@@ -49,5 +51,13 @@ class InventoryServiceServicer(metaclass=_abc_1.ABCMeta):
         context: _aio.ServicerContext[_inventory_pb2.FindDocumentsRequest, _abc.Awaitable[_inventory_pb2.FindDocumentsResponse]],
     ) -> _abc.Awaitable[_inventory_pb2.FindDocumentsResponse]:
         """Returns which of the given documents exist, in any version."""
+
+    @_abc_1.abstractmethod
+    def ListVectorSpaces(
+        self,
+        request: _inventory_pb2.ListVectorSpacesRequest,
+        context: _aio.ServicerContext[_inventory_pb2.ListVectorSpacesRequest, _abc.Awaitable[_inventory_pb2.ListVectorSpacesResponse]],
+    ) -> _abc.Awaitable[_inventory_pb2.ListVectorSpacesResponse]:
+        """Lists the ids of all spaces with documents, of the whole installation."""
 
 def add_InventoryServiceServicer_to_server(servicer: InventoryServiceServicer, server: _aio.Server) -> None: ...
