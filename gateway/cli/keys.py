@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import re
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -11,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from gateway.cli.errors import CliError
-from gateway.cli.options import AsJson
+from gateway.cli.options import AsJson, end_of, span_of
 from gateway.cli.output import show_pairs, show_table
 
 if TYPE_CHECKING:
@@ -23,8 +22,6 @@ keys = typer.Typer(help="Create, list, rotate and revoke API keys.", no_args_is_
 
 _FILE_SETTING = "BRAID_API_KEYS_FILE"
 _LOCAL_FILE = "api_keys.json"
-_SPAN = re.compile(r"(\d{1,6})(s|m|h|d)")
-_UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days"}
 _COLUMNS = {name: name for name in ("id", "state", "space", "user", "scopes", "expires", "created")}
 
 
@@ -71,7 +68,7 @@ def create(  # noqa: PLR0917 - typer names them all
             space=space,
             user=user,
             scopes=[one.value for one in scope or [Scope.read]],
-            expires_at=_instant(expires),
+            expires_at=end_of(expires, "expires"),
         )
     _show_secret(session, record, secret, as_json)
 
@@ -105,7 +102,7 @@ def rotate(
     """Replace a key by a new one with the same rights and print it, once."""
     session: Session = context.obj
     with _Editing(session, file) as editor:
-        record, secret = editor.rotate(key_id, grace=_span(grace, "grace"))
+        record, secret = editor.rotate(key_id, grace=span_of(grace, "grace"))
     _show_secret(session, record, secret, as_json)
 
 
@@ -187,29 +184,3 @@ def _row(record: KeyRecord) -> dict[str, Any]:
 
 def _text(instant: datetime | None) -> str | None:
     return instant.astimezone(UTC).isoformat(timespec="seconds") if instant else None
-
-
-def _instant(text: str | None) -> datetime | None:
-    """Parses a duration from now, a day or an instant; returns the instant."""
-    if text is None:
-        return None
-    if _SPAN.fullmatch(text):
-        return datetime.now(UTC) + _span(text, "expires")
-    try:
-        instant = datetime.fromisoformat(text)
-    except ValueError:
-        raise _wrong("expires", "must be a span such as 90d, a day or an instant") from None
-    return instant if instant.tzinfo else instant.replace(tzinfo=UTC)
-
-
-def _span(text: str, field: str) -> timedelta:
-    matched = _SPAN.fullmatch(text)
-    if matched is None:
-        raise _wrong(field, "must be a span such as 30m, 12h or 7d")
-    return timedelta(**{_UNITS[matched[2]]: int(matched[1])})
-
-
-def _wrong(field: str, description: str) -> CliError:
-    return CliError(
-        f"{field}: {description}", reason="INVALID_FIELD", fields=((field, description),)
-    )

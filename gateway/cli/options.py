@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import sys
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
     from gateway.cli.session import Session
 
 
+_SPAN = re.compile(r"(\d{1,6})(s|m|h|d)")
+_UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days"}
 _UUID = re.compile(r"[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
 RANGE = "a day, an instant, or a range such as 2024-01-01/2025-01-01 (.. leaves a side open)"
 
@@ -115,3 +118,30 @@ def _parsed(text: str, place: str) -> Any:
         return json.loads(text)
     except (ValueError, RecursionError) as error:
         raise CliError(f"{place}: is no JSON: {error}", reason="INVALID_FIELD") from None
+
+
+def end_of(text: str | None, option: str) -> datetime | None:
+    """Returns the instant that an option names: a span from now, a day or an instant. Raises CliError."""
+    if text is None:
+        return None
+    if _SPAN.fullmatch(text):
+        return datetime.now(UTC) + span_of(text, option)
+    try:
+        instant = datetime.fromisoformat(text)
+    except ValueError:
+        raise _wrong(option, "must be a span such as 90d, a day or an instant") from None
+    return instant if instant.tzinfo else instant.replace(tzinfo=UTC)
+
+
+def span_of(text: str, option: str) -> timedelta:
+    """Returns the span that an option names, such as 30m, 12h or 7d. Raises CliError."""
+    matched = _SPAN.fullmatch(text)
+    if matched is None:
+        raise _wrong(option, "must be a span such as 30m, 12h or 7d")
+    return timedelta(**{_UNITS[matched[2]]: int(matched[1])})
+
+
+def _wrong(field: str, description: str) -> CliError:
+    return CliError(
+        f"{field}: {description}", reason="INVALID_FIELD", fields=((field, description),)
+    )

@@ -11,6 +11,7 @@ from services.agent_orchestrator.clients.tiers import check_serving
 from services.agent_orchestrator.connections import PROBE_SECONDS, Tiers, open_tiers
 from services.agent_orchestrator.database import Database, open_database
 from services.agent_orchestrator.deletion.deletions import DeletionTask
+from services.agent_orchestrator.deletion.expiry import ExpiredDocuments
 from services.agent_orchestrator.deletion.store import DELETE, DeletionStore
 from services.agent_orchestrator.entity_memory.reembedding import MemoryReembedding
 from services.agent_orchestrator.entity_memory.store import EntityMemoryStore
@@ -92,8 +93,11 @@ async def open_worker(
         worker = Worker(turns, runners, lease_seconds=settings.lease_seconds)
         listener = Listener(settings.database(), CHANNEL, worker.wake)
         retention = RetentionJobs(SettingsStore(database), JobStore(database, turns))
+        expired = ExpiredDocuments(
+            database, DeletionStore(database, turns, JobStore(database, turns))
+        )
         housekeeping = Housekeeping(
-            work, keep_days=settings.keep_ended_days, also=retention.enqueue
+            work, keep_days=settings.keep_ended_days, also=(retention.enqueue, expired.enqueue)
         )
         async with (
             in_background("listener", listener.run),

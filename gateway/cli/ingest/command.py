@@ -10,7 +10,7 @@ import typer
 from gateway.cli.errors import CliError, StillRunningError
 from gateway.cli.exit_codes import ExitCode
 from gateway.cli.ingest.report import show_report
-from gateway.cli.options import AsJson
+from gateway.cli.options import AsJson, end_of
 from gateway.content_types import SUPPORTED
 
 if TYPE_CHECKING:
@@ -32,6 +32,12 @@ def ingest(
             help="Withdraw the facts that a file stated when it was ingested before and states no longer.",
         ),
     ] = False,
+    expires: Annotated[
+        str | None,
+        typer.Option(
+            help="Delete the documents by themselves: after a span such as 90d, or on a day. Default: never."
+        ),
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Add documents and facts; the ids of a folder's documents begin with its name. Unchanged files are skipped.
@@ -43,11 +49,13 @@ def ingest(
     from gateway.cli.progress import IngestProgress  # noqa: PLC0415
 
     session: Session = context.obj
+    end = end_of(expires, "expires")
     prefixes = {path: prefix_of(path, name) for path in paths if path.is_dir()}
     found = without_site_names(find(paths, prefixes=prefixes))
     try:
         with session.api(changes=True) as api, IngestProgress(session.err) as bars:
-            report = Ingest(api, bars, replace=replace).run(found)
+            expires_at = "" if end is None else end.isoformat()
+            report = Ingest(api, bars, replace=replace, expires_at=expires_at).run(found)
     except KeyboardInterrupt:
         raise StillRunningError(
             "jobs that were accepted go on; `braid jobs list` shows them"

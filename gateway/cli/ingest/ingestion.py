@@ -147,11 +147,16 @@ class Ingest:
         bars: Bars,
         *,
         replace: bool = False,
+        expires_at: str = "",
         sleep: Callable[[float], None] = time.sleep,
     ) -> None:
-        """`replace`: whether facts that a file stated before and states no longer are withdrawn."""
+        """`replace`: whether facts that a file stated before and states no longer are withdrawn.
+
+        `expires_at` is when the documents are deleted by themselves, in RFC 3339; "" is never.
+        """
         self._api = api
         self._replace = replace
+        self._expires_at = expires_at
         self._bars = bars
         self._sleep = sleep
         self._running: list[_Running] = []
@@ -211,7 +216,11 @@ class Ingest:
 
     def _upload(self, file: File, data: bytes, lines: list[int]) -> None:
         try:
-            fields = {"title": file.title, "valid_at": file.valid_at}
+            fields = {
+                "title": file.title,
+                "valid_at": file.valid_at,
+                "expires_at": self._expires_at,
+            }
             if file.address:
                 # Its name may say nothing about its type, or something else.
                 fields["content_type"] = file.kind

@@ -38,6 +38,7 @@ _METADATA = (
     f"A JSON object of at most {MAX_VALUES:,} keys and values, {MAX_METADATA_TEXT_BYTES // 1024} KiB of "
     f"names and texts, and {MAX_METADATA_DEPTH} levels of values within values."
 )
+_EXPIRES = "When it is deleted by itself, with all versions. Default: never."
 _ALSO_CALLED = {
     "application/x-ndjson": "application/jsonl",
     "application/jsonlines": "application/jsonl",
@@ -60,6 +61,7 @@ class DocumentBody(ContractModel):
     content_type: Text = Field(default="text/plain", description="Or text/markdown, text/html.")
     metadata: JsonObject | None = Field(default=None, description=_METADATA)
     valid_at: Instant | None = Field(default=None, description="Since when it holds. Default: now.")
+    expires_at: Instant | None = Field(default=None, description=_EXPIRES)
 
     def described(self) -> DocumentMetadata:
         """Returns the document's metadata."""
@@ -70,6 +72,7 @@ class DocumentBody(ContractModel):
             content_type=self.content_type,
             metadata=to_struct(self.metadata),
             valid_time=stamp(self.valid_at),
+            expire_time=stamp(self.expires_at),
         )
 
 
@@ -85,6 +88,7 @@ class UploadFields(ContractModel):
     content_type: Text = Field(default="", description="Default: by the file's name.")
     metadata: JsonObject | None = Field(default=None, description=_METADATA)
     valid_at: Instant | None = None
+    expires_at: Instant | None = Field(default=None, description=_EXPIRES)
 
     def of(self, file: UploadFile) -> DocumentMetadata:
         """Returns the metadata of the upload of `file`."""
@@ -95,6 +99,7 @@ class UploadFields(ContractModel):
             content_type=self.content_type or _content_type(file),
             metadata=to_struct(self.metadata),
             valid_time=stamp(self.valid_at),
+            expire_time=stamp(self.expires_at),
         )
 
 

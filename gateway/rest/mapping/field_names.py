@@ -20,6 +20,7 @@ _EVERYWHERE = {
     "page_size": "limit",
     "valid_time": "valid_at",
     "invalid_time": "invalid_at",
+    "expire_time": "expires_at",
     "idempotency_key": "Idempotency-Key",
     "max_listed": "limit",
     "request": "body",

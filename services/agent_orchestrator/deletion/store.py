@@ -96,6 +96,7 @@ class DeletionStore:
             await self._turns.request(session, SEARCH, space)
             if not keeps_versions(task.job):
                 await self._jobs.mark_document_deleted(session, space, document_id)
+                await session.execute(self._queries["forget_expiry"], space, document_id)
             mark = await session.value(self._queries["last_document"])
             progress = {"vector": outcome.removed, "mark": mark, "end_time": end_time}
             return await self._save(session, task, progress)

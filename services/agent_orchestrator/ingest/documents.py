@@ -133,6 +133,8 @@ class Upload:
     source: str = ""
     metadata: Metadata = field(default_factory=dict)
     valid_time: datetime | None = None
+    # When its documents are deleted by themselves.
+    expire_time: datetime | None = None
     # What was read before; `data` is only the rest.
     begin: Place = BEGINNING
     # Number of documents of `data` that were read before. They may be replaced by placeholders if parsing is slow.

@@ -20,14 +20,14 @@ from services.agent_orchestrator.jobs.records import UPLOAD, NewJob
 from services.agent_orchestrator.jobs.work_store import TakenUpload
 from services.runtime.context import CallContext
 from services.runtime.errors import FieldError, InvalidFieldError
-from services.runtime.times import to_datetime
+from services.runtime.times import to_datetime, utc_now
 
 Parts = AsyncIterator[ingest_pb2.IngestDocumentRequest]
 
 
 def upload_arguments(upload: Upload) -> dict[str, Any]:
     """Returns an upload without its bytes, as JSON values."""
-    return {
+    arguments = {
         "content_type": upload.content_type,
         "document_id": upload.document_id,
         "title": upload.title,
@@ -35,6 +35,9 @@ def upload_arguments(upload: Upload) -> dict[str, Any]:
         "metadata": upload.metadata,
         "valid_time": upload.valid_time.isoformat() if upload.valid_time else None,
     }
+    if upload.expire_time:
+        arguments["expire_time"] = upload.expire_time.isoformat()
+    return arguments
 
 
 def new_upload(call: CallContext, upload: Upload, count: int) -> NewJob:
@@ -113,6 +116,9 @@ def _upload(metadata: ingest_pb2.DocumentMetadata, data: bytes) -> Upload:
     except UnreadableError as error:
         raise InvalidFieldError(FieldError("metadata", str(error))) from None
     valid_time = metadata.HasField("valid_time")
+    expire_time = to_datetime(metadata.expire_time) if metadata.HasField("expire_time") else None
+    if expire_time and expire_time <= utc_now():
+        raise InvalidFieldError(FieldError("metadata.expire_time", "must lie in the future"))
     return Upload(
         content_type=metadata.content_type,
         data=data,
@@ -121,6 +127,7 @@ def _upload(metadata: ingest_pb2.DocumentMetadata, data: bytes) -> Upload:
         source=metadata.source,
         metadata=values,
         valid_time=to_datetime(metadata.valid_time) if valid_time else None,
+        expire_time=expire_time,
     )
 
 

@@ -6,7 +6,7 @@ import asyncio
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
+    from collections.abc import Awaitable, Callable, Sequence
 
     from services.agent_orchestrator.jobs.work_store import WorkStore
 
@@ -17,9 +17,9 @@ class Housekeeping:
     """Requests turns for work that has none, and deletes old jobs."""
 
     def __init__(
-        self, work: WorkStore, *, keep_days: int, also: Callable[[], Awaitable[None]]
+        self, work: WorkStore, *, keep_days: int, also: Sequence[Callable[[], Awaitable[None]]]
     ) -> None:
-        """`also` is done in each round."""
+        """`also` are done in each round, in this order."""
         self._work = work
         self._keep_days = keep_days
         self._also = also
@@ -30,4 +30,5 @@ class Housekeeping:
             await asyncio.sleep(ROUND_SECONDS)
             await self._work.request_unqueued_turns()
             await self._work.purge(self._keep_days)
-            await self._also()
+            for work in self._also:
+                await work()

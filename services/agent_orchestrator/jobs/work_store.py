@@ -253,12 +253,15 @@ class WorkStore:
 
     async def _add_documents(self, session: Session, space: str, jobs: Sequence[ReadJob]) -> None:
         rows = [(job, document) for job in jobs for document in job.searchable]
+        ids = [uuid.UUID(job.job_id) for job, _ in rows]
+        named = [document.document_id for _, document in rows]
+        await session.execute(self._queries["set_expiries"], space, ids, named)
         await session.execute(
             self._queries["add_documents"],
             space,
-            [uuid.UUID(job.job_id) for job, _ in rows],
+            ids,
             [document.position for _, document in rows],
-            [document.document_id for _, document in rows],
+            named,
             [document.chunks for _, document in rows],
             [document.episodes for _, document in rows],
         )

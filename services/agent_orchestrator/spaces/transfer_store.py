@@ -37,6 +37,7 @@ _TABLES: dict[str, tuple[str, tuple[str, ...]]] = {
     "memory_entities": ("memory_entity", ()),
     "memory_relationships": ("memory_relationship", ()),
     "memory_entity_vectors": ("memory_entity_vector", ()),
+    "document_expiries": ("document_expiry", ()),
 }
 KINDS = tuple(_TABLES)
 

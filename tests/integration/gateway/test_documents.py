@@ -36,6 +36,7 @@ async def test_a_document_as_json_is_accepted_with_its_job(served: Served) -> No
         "source": "wiki/a",
         "metadata": {"n": 1},
         "valid_at": "2024-04-18",
+        "expires_at": "2024-04-18",
     }
     response = await served.http.post(DOCUMENTS, json=body)
     assert response.status_code == 202
@@ -45,6 +46,7 @@ async def test_a_document_as_json_is_accepted_with_its_job(served: Served) -> No
     assert data.decode() == "Über alles."
     assert (metadata.document_id, metadata.title, metadata.source) == ("a", "A", "wiki/a")
     assert (metadata.content_type, metadata.valid_time) == ("text/plain", to_timestamp(DAY))
+    assert metadata.expire_time == to_timestamp(DAY)
     assert dict(metadata.metadata) == {"n": 1}
 
 
@@ -154,10 +156,11 @@ async def test_an_upload_without_an_accepted_file_fails_with_the_services_error(
 async def test_form_fields_describe_the_uploaded_file(served: Served) -> None:
     served.script.answer("IngestDocument", ACCEPTED)
     fields = {"id": "x", "title": "X", "metadata": '{"k": [1]}', "valid_at": "2024-04-18"}
+    fields["expires_at"] = "2024-04-18"
     await served.http.post(DOCUMENTS, data=fields, files={"file": ("a.md", b"text")})
     metadata, _ = uploaded(served)
     assert (metadata.document_id, metadata.title) == ("x", "X")
-    assert metadata.valid_time == to_timestamp(DAY)
+    assert metadata.valid_time == metadata.expire_time == to_timestamp(DAY)
     assert list(metadata.metadata["k"]) == [1]
 
 
@@ -176,6 +179,7 @@ async def test_a_large_file_arrives_complete_in_several_messages(served: Served)
         ({"json": {"title": "A"}}, "text"),
         ({"json": {"text": "a", "valid_at": "soon"}}, "valid_at"),
         ({"json": {"text": "a", "valid_at": "2019"}}, "valid_at"),
+        ({"json": {"text": "a", "expires_at": "soon"}}, "expires_at"),
         ({"json": {"text": "a", "valid_at": 1555545600}}, "valid_at"),
         ({"data": {"valid_at": "20240101"}, "files": {"file": ("a.md", b"a")}}, "valid_at"),
         ({"json": {"text": "a", "space": "other"}}, "space"),

@@ -57,6 +57,15 @@ async def fill_graph(world: World, caller: Metadata) -> None:
     ontology = ontology_pb2.PutOntologyRequest(ontology=ontology_pb2.Ontology(entity_types=types))
     await world.findings.PutOntology(ontology, metadata=caller, timeout=20)
     await world.put("note", NOTE, "Ada", caller)
+    about = ingest_pb2.DocumentMetadata(
+        document_id="brief", content_type="text/plain", expire_time=Timestamp(seconds=4_000_000_000)
+    )
+    parts = [
+        ingest_pb2.IngestDocumentRequest(metadata=about),
+        ingest_pb2.IngestDocumentRequest(data=NOTE.encode()),
+    ]
+    upload = await world.ingest.IngestDocument(iter(parts), metadata=caller, timeout=20)
+    await world.ended(upload.job.id, caller)
     await world.put("former", NOTE, "Former", caller)
     await state(world, caller, "Bob", "Carl", "Dora", "Eve")
     known = structure_pb2.ListFactsRequest(relation_type="KNOWS")

@@ -41,13 +41,14 @@ class Ingestion(Connection):
         source: str = "",
         metadata: Mapping[str, Any] | None = None,
         valid_time: datetime | None = None,
+        expire_time: datetime | None = None,
         timeout: float | None = None,
     ) -> jobs_pb2.Job:
         """Uploads a document, or JSON lines of documents; returns the job immediately.
 
-        The other arguments are those of `DocumentMetadata`: `metadata` maps names to JSON values, `valid_time` is an
-        aware time. Raises before anything is sent: TypeError for arguments and names of a wrong type, ValueError for a
-        naive time and for metadata that is not valid JSON.
+        The other arguments are those of `DocumentMetadata`: `metadata` maps names to JSON values, `valid_time` and
+        `expire_time` are aware times. Raises before anything is sent: TypeError for arguments and names of a wrong type,
+        ValueError for a naive time and for metadata that is not valid JSON.
         """
         parts = document_parts(
             data,
@@ -57,6 +58,7 @@ class Ingestion(Connection):
             source=source,
             metadata=metadata,
             valid_time=valid_time,
+            expire_time=expire_time,
         )
         stub = ingest_pb2_grpc.IngestServiceStub(self._channel("agent"))
         with self._typed_errors(timeout):

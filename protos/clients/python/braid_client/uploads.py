@@ -34,6 +34,7 @@ def document_parts(
     source: str = "",
     metadata: Mapping[str, Any] | None = None,
     valid_time: datetime | None = None,
+    expire_time: datetime | None = None,
 ) -> Iterator[ingest_pb2.IngestDocumentRequest]:
     """Returns an upload as the stream that the contract requires: its metadata, then its bytes.
 
@@ -46,6 +47,7 @@ def document_parts(
         source=source,
         content_type=content_type,
         valid_time=timestamp(valid_time),
+        expire_time=timestamp(expire_time),
     )
     first = _first_part(described, dict(metadata or {}))
     return chain((first,), _data_parts(_content(data)))

@@ -41,6 +41,8 @@ export interface NewDocument {
   source?: string;
   /** From when it holds. */
   validTime?: Date;
+  /** When it is deleted by itself, with all versions. Default: never. */
+  expireTime?: Date;
 }
 
 /** An answer with its sources, in the order of the marks [1], [2], … in its text. */
@@ -91,8 +93,12 @@ export class Braid {
 
   /** Ingests a document; its job loses nothing, and has ended when the document is searchable and in the graph. */
   async ingestDocument(data: Uint8Array, document: NewDocument): Promise<Job> {
-    const { validTime, ...fields } = document;
-    const about = create(DocumentMetadataSchema, { ...fields, ...(validTime && { validTime: timestampFromDate(validTime) }) });
+    const { validTime, expireTime, ...fields } = document;
+    const about = create(DocumentMetadataSchema, {
+      ...fields,
+      ...(validTime && { validTime: timestampFromDate(validTime) }),
+      ...(expireTime && { expireTime: timestampFromDate(expireTime) }),
+    });
     async function* parts() {
       yield { part: { case: "metadata" as const, value: about } };
       for (let start = 0; start < data.length; start += PIECE_BYTES) {

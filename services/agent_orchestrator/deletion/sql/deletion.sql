@@ -21,6 +21,25 @@ select exists (
   where space = $1 and kind = 'delete' and state in ('queued', 'running') and number < $2
     and arguments ->> 'document_id' = $3)
 
+-- name: expired_documents
+-- Documents whose time is over, of any space, without those that an accepted upload may add again and those that are being
+-- deleted.
+select e.space, e.document_id from document_expiry e
+where e.expire_time <= now()
+  and not exists (
+    select from job u
+    where u.space = e.space and u.kind = 'upload' and not u.read and u.state in ('queued', 'running')
+      and may_bring(u.arguments, e.document_id))
+  and not exists (
+    select from job d
+    where d.space = e.space and d.kind = 'delete' and d.state in ('queued', 'running')
+      and d.arguments ->> 'document_id' = e.document_id)
+order by e.expire_time limit $1
+
+-- name: forget_expiry
+-- Removes the time at which a document would be deleted.
+delete from document_expiry where space = $1 and document_id = $2
+
 -- name: last_document
 -- The highest number of a document that waits for the graph.
 select coalesce(max(number), 0) from document

@@ -6,6 +6,20 @@ from unnest($2::uuid[], $3::int[], $4::text[], $5::int[], $6::bytea[]) with ordi
   as told (job_id, position, document_id, chunks, episodes, place)
 order by told.place
 
+-- name: set_expiries
+-- Sets when searchable documents are deleted by themselves, or that they are not, as the upload says that was read last.
+with told as (
+  select distinct on (t.document_id) t.document_id, (j.arguments ->> 'expire_time')::timestamptz as expire_time
+  from unnest($2::uuid[], $3::text[]) with ordinality as t (job_id, document_id, place) join job j on j.id = t.job_id
+  order by t.document_id, t.place desc
+), kept as (
+  delete from document_expiry e using told
+  where e.space = $1 and e.document_id = told.document_id and told.expire_time is null
+)
+insert into document_expiry (space, document_id, expire_time)
+select $1, document_id, expire_time from told where expire_time is not null
+on conflict (space, document_id) do update set expire_time = excluded.expire_time
+
 -- name: add_failures
 -- Lists documents that could not be ingested, with the reason; a later reason replaces an earlier one.
 insert into job_failure (job_id, position, space, document_id, stage, reason)

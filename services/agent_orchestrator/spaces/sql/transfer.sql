@@ -43,7 +43,8 @@ select
     (select concat_ws(',', count(*), max(replace_time)) from past_memory where space = $1),
     (select count(*) from conversation_message m join conversation c on c.id = m.conversation_id where c.space = $1 and m.forgotten),
     (select concat_ws(',', count(*), max(last_mention_time), max(delete_time)) from memory_entity where space = $1),
-    (select concat_ws(',', count(*), max(last_mention_time), max(delete_time)) from memory_relationship where space = $1)
+    (select concat_ws(',', count(*), max(last_mention_time), max(delete_time)) from memory_relationship where space = $1),
+    (select concat_ws(',', count(*), sum(extract(epoch from expire_time))) from document_expiry where space = $1)
   )) as state,
   (select count(*) from job where space = $1 and state in ('queued', 'running'))
     + (select count(*) from document where space = $1)

@@ -65,6 +65,7 @@ class DocumentMetadata(_message.Message):
     CONTENT_TYPE_FIELD_NUMBER: _builtins.int
     METADATA_FIELD_NUMBER: _builtins.int
     VALID_TIME_FIELD_NUMBER: _builtins.int
+    EXPIRE_TIME_FIELD_NUMBER: _builtins.int
     IDEMPOTENCY_KEY_FIELD_NUMBER: _builtins.int
     document_id: _builtins.str
     """The document's id within the space, up to 512 characters. Default: `source`, or else derived from the content.
@@ -99,6 +100,12 @@ class DocumentMetadata(_message.Message):
         is valid from the time of the upload, so a file edited without a new date is valid from now on.
         """
 
+    @_builtins.property
+    def expire_time(self) -> _timestamp_pb2.Timestamp:
+        """When its documents are deleted by themselves, with all versions, from both stores: within a minute after this time, by a job
+        of kind DELETE with its receipt. Each upload of a document sets it anew. Default: never.
+        """
+
     def __init__(
         self,
         *,
@@ -108,11 +115,12 @@ class DocumentMetadata(_message.Message):
         content_type: _builtins.str = ...,
         metadata: _struct_pb2.Struct | None = ...,
         valid_time: _timestamp_pb2.Timestamp | None = ...,
+        expire_time: _timestamp_pb2.Timestamp | None = ...,
         idempotency_key: _builtins.str = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["metadata", b"metadata", "valid_time", b"valid_time"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["expire_time", b"expire_time", "metadata", b"metadata", "valid_time", b"valid_time"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["content_type", b"content_type", "document_id", b"document_id", "idempotency_key", b"idempotency_key", "metadata", b"metadata", "source", b"source", "title", b"title", "valid_time", b"valid_time"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["content_type", b"content_type", "document_id", b"document_id", "expire_time", b"expire_time", "idempotency_key", b"idempotency_key", "metadata", b"metadata", "source", b"source", "title", b"title", "valid_time", b"valid_time"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

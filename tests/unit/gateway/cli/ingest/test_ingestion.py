@@ -60,8 +60,11 @@ class SlowGraph:
         self.max_unsearchable = 0
         self.max_polled = 0
 
-    def upload(self, name: str, data: bytes, kind: str, full: object) -> dict[str, Any]:
+    def upload(
+        self, name: str, data: bytes, kind: str, full: object, **fields: str
+    ) -> dict[str, Any]:
         """Accepts the document."""
+        self.fields = fields
         self.jobs[name] = {**JOB, "id": name}
         unsearchable = sum(not job["documents_searchable"] for job in self.jobs.values())
         self.max_unsearchable = max(self.max_unsearchable, unsearchable)
@@ -94,6 +97,16 @@ def test_a_slow_graph_does_not_delay_uploads(tmp_path: Path) -> None:
     assert (report.documents, report.graph_ready, report.failures) == (count, count, [])
     assert gateway.max_unsearchable == MAX_PENDING_UPLOADS
     assert gateway.max_polled < 2 * PAGE
+
+
+def test_documents_are_uploaded_with_the_time_of_their_end(tmp_path: Path) -> None:
+    file = tmp_path / "a.md"
+    file.write_text("# A")
+    gateway = SlowGraph(1)
+    end = "2030-01-01T00:00:00+00:00"
+    run = Ingest(gateway, FakeProgress(), expires_at=end)  # type: ignore[arg-type] # as above
+    run.run([File(file, "a.md", "text/markdown")])
+    assert gateway.fields == {"expires_at": end}
 
 
 @contextmanager
