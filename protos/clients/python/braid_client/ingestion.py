@@ -47,8 +47,8 @@ class Ingestion(Connection):
         """Uploads a document, or JSON lines of documents; returns the job immediately.
 
         The other arguments are those of `DocumentMetadata`: `metadata` maps names to JSON values, `valid_time` and
-        `expire_time` are aware times. Raises before anything is sent: TypeError for arguments and names of a wrong type,
-        ValueError for a naive time and for metadata that is not valid JSON.
+        `expire_time` are aware times. Raises before anything is sent: TypeError for arguments and names of a wrong
+        type, ValueError for a naive time and for metadata that is not valid JSON.
         """
         parts = document_parts(
             data,
