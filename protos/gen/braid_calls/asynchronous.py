@@ -1407,7 +1407,8 @@ class Calls(Connection):
     async def delete_memory_relationship(
         self, relationship_id: str, *, timeout: float | None = None
     ) -> agent_entity_memory_pb2.DeleteRelationshipResponse:
-        """Deletes a relationship.
+        """Deletes a relationship as though it had never been said: what it had taken the place of, such as a
+        former boss, holds again.
 
         Args:
             relationship_id: Its id.

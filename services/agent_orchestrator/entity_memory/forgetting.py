@@ -52,11 +52,12 @@ class Selection(NamedTuple):
 
 
 class Forgotten(NamedTuple):
-    """What was deleted, or the entities among which the user has to choose."""
+    """What was deleted, and what holds again without it; or the entities among which the user has to choose."""
 
-    entities: tuple[Entity, ...]
-    relationships: tuple[Relationship, ...]
-    ambiguous: tuple[Name, ...]
+    entities: tuple[Entity, ...] = ()
+    relationships: tuple[Relationship, ...] = ()
+    resumed: tuple[Relationship, ...] = ()
+    ambiguous: tuple[Name, ...] = ()
 
 
 def named_in(words: str, names: Sequence[Name]) -> list[Name]:

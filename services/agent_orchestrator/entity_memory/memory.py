@@ -288,9 +288,9 @@ class EntityMemory:
         return restored
 
     async def delete_relationship(self, owner: Owner, relationship_id: str) -> None:
-        """Soft-deletes a relationship. Raises NotFoundError if it is unknown."""
+        """Soft-deletes a relationship; what it took the place of holds again. Raises NotFoundError if it is unknown."""
         async with self.store.writing(owner) as rows:
-            if not await rows.delete_relationship(relationship_id):
+            if await rows.take_back(relationship_id) is None:
                 raise NotFoundError("relationship")
 
     async def forget(self, owner: Owner, words: str) -> Forgotten:
@@ -307,14 +307,21 @@ class EntityMemory:
             entities = await rows.by_id(chosen.entities)
             for id_ in entities:
                 await rows.delete(id_)
+            resumed = [
+                one for id_ in chosen.relationships for one in await rows.take_back(id_) or ()
+            ]
+            # What is chosen itself may hold again after another one of them was deleted.
             for id_ in chosen.relationships:
                 await rows.delete_relationship(id_)
+            again = await rows.relationships_by_id(
+                one for one in resumed if one not in chosen.relationships
+            )
         relationships = tuple(
             one
             for one in around
             if one.id in chosen.relationships or {one.source.id, one.target.id} & entities.keys()
         )
-        return Forgotten(tuple(entities.values()), relationships, chosen.ambiguous)
+        return Forgotten(tuple(entities.values()), relationships, tuple(again), chosen.ambiguous)
 
     async def usage(self, owner: Owner, conversation_id: str) -> Usage:
         """Returns how much of their limits a conversation and the day have used."""

@@ -390,8 +390,10 @@ class MemoryWrites:
 
 
 async def _save_news(saving: Saving, news: TurnNews, saved: TurnSaved) -> None:
+    """Saves what a turn adds. What was never meant goes first, then what is said ends what it takes the place of."""
     for one in news.retracted:
-        saved.retracted += await saving.retract(one)
+        if one.mistaken:
+            saved.retracted += await saving.retract(one)
     for new in news.relationships:
         done = await saving.relationship(new)
         saved.retracted += len(done.ended)
@@ -399,6 +401,9 @@ async def _save_news(saving: Saving, news: TurnNews, saved: TurnSaved) -> None:
             saved.relationships.append(done.relationship)
         elif done.outcome is not Outcome.BELOW_THRESHOLD:
             saved.over_limit += 1
+    for one in news.retracted:
+        if not one.mistaken:
+            saved.retracted += await saving.retract(one)
 
 
 async def _wait(event: asyncio.Event, seconds: float) -> None:

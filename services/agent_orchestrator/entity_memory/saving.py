@@ -75,8 +75,8 @@ class Saving:
         created: list[Entity] = []
         source_id = await self._end(new.source, ends.source, new, created)
         target_id = await self._end(new.target, ends.target, new, created)
-        ended = await self._end_replaced(new, target_id)
         if known_one is not None:
+            ended = await self._end_replaced(new, target_id, known_one.id)
             if not self._is_same_message(known_one.last_seen):
                 await self._rows.reinforce_relationship(known_one, new, self._seen)
             return await self._saved(Outcome.REINFORCED, known_one.id, created, ended)
@@ -84,6 +84,7 @@ class Saving:
             (source_id, target_id), new, self._seen, self._limits
         )
         assert id_ is not None  # noqa: S101 - the limit was checked under the user's lock
+        ended = await self._end_replaced(new, target_id, id_)
         return await self._saved(Outcome.CREATED, id_, created, ended)
 
     async def retract(self, new: NewRelationship) -> bool:
@@ -92,10 +93,13 @@ class Saving:
         known = await self._between(new, ends)
         if known is None:
             return False
-        take_back = self._rows.delete_relationship if new.mistaken else self._rows.end_relationship
-        return await take_back(known.id)
+        if new.mistaken:
+            return await self._rows.take_back(known.id) is not None
+        return await self._rows.end_relationship(known.id)
 
-    async def _end_replaced(self, new: NewRelationship, target_id: str) -> list[Relationship]:
+    async def _end_replaced(
+        self, new: NewRelationship, target_id: str, by: str
+    ) -> list[Relationship]:
         """Ends what has the role of a relationship that is said in its place, unless the same message says both."""
         if not new.exclusive or not new.source.is_user:
             return []
@@ -104,7 +108,7 @@ class Saving:
             for one in await self._rows.replaced_by(new)
             if one.target.id != target_id
             and not self._is_same_message(one.last_seen)
-            and await self._rows.end_relationship(one.id)
+            and await self._rows.end_relationship(one.id, by)
         ]
 
     async def _known(self, asked: NamedEnd) -> Entity | None:

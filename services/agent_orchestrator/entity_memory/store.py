@@ -241,9 +241,10 @@ class Rows:
         rows = await self._fetch("replaced_relationships", roles, new.type)
         return [relationship_of(row) for row in rows]
 
-    async def end_relationship(self, id_: str) -> bool:
-        """Ends a relationship, which is history from then on; returns whether it held."""
-        return await self._row("end_relationship", uuid.UUID(id_)) is not None
+    async def end_relationship(self, id_: str, by: str | None = None) -> bool:
+        """Ends a relationship, which is history from then on; returns whether it held. `by` took its place."""
+        key = None if by is None else uuid.UUID(by)
+        return await self._row("end_relationship", uuid.UUID(id_), key) is not None
 
     async def ended(self, ids: Iterable[str]) -> list[Relationship]:
         """Returns the relationships of some entities that later statements have ended, the last ended first."""
@@ -255,6 +256,16 @@ class Rows:
     async def delete_relationship(self, id_: str) -> bool:
         """Soft-deletes a relationship; returns whether it existed."""
         return await self._row("delete_relationship", uuid.UUID(id_)) is not None
+
+    async def take_back(self, id_: str) -> list[str] | None:
+        """Deletes a relationship as though it had never been said; None if it did not exist.
+
+        Returns what it had taken the place of, which holds again.
+        """
+        if not await self.delete_relationship(id_):
+            return None
+        rows = await self._fetch("resume_replaced", uuid.UUID(id_))
+        return [str(row["id"]) for row in rows if not row["ended"]]
 
     async def ends_of(self, id_: str) -> list[StoredEnds]:
         """Returns the relationships of an entity as they are stored."""

@@ -104,3 +104,47 @@ async def test_a_favorite_is_told_from_what_is_in_use(world: World) -> None:
     await said(world, "2", "My favourite editor is Zed.")
     assert await answers(world, "What is my favorite editor?") == ["Zed"]
     assert set(await answers(world, "What is my editor?")) == {"Vim", "Zed"}
+
+
+async def identify(world: World, name: str) -> str:
+    """Returns the id of the relationship with somebody."""
+    answer = await world.stub.QueryRelationships(pb.QueryRelationshipsRequest(), metadata=ALICE)
+    return next(one.id for one in answer.relationships if one.target.name == name)
+
+
+async def take_back(world: World, id_: str) -> None:
+    request = pb.DeleteRelationshipRequest(relationship_id=id_)
+    await world.stub.DeleteRelationship(request, metadata=ALICE)
+
+
+async def test_what_a_deleted_statement_had_replaced_holds_again(world: World) -> None:
+    await said(world, "1", "My boss is Ana.")
+    before = datetime.now(UTC)
+    await said(world, "2", "My manager is Bob.", conversation="c2")
+    await take_back(world, await identify(world, "Bob"))
+    assert await known(world) == await known(world, before) == [("boss", "Ana", False)]
+    assert await answers(world, "Who is my boss?") == ["Ana"]
+
+
+async def test_what_was_replaced_twice_holds_again_only_without_both(world: World) -> None:
+    await said(world, "1", "My boss is Ana.")
+    await said(world, "2", "My boss is Bob.", conversation="c2")
+    bob = await identify(world, "Bob")
+    await said(world, "3", "My boss is Carl.", conversation="c3")
+    await take_back(world, bob)
+    assert await known(world) == [("boss", "Carl", False)]
+    assert await answers(world, "Who was my boss before?") == ["Ana"]
+    await take_back(world, await identify(world, "Carl"))
+    assert await known(world) == [("boss", "Ana", False)]
+
+
+async def test_who_was_deleted_themselves_does_not_come_back(world: World) -> None:
+    await said(world, "1", "My boss is Ana.")
+    await said(world, "2", "My boss is Bob.", conversation="c2")
+    ana = pb.QueryEntitiesRequest(query="Ana")
+    hits = (await world.stub.QueryEntities(ana, metadata=ALICE)).hits
+    await world.stub.DeleteEntity(
+        pb.DeleteEntityRequest(entity_id=hits[0].entity.id), metadata=ALICE
+    )
+    await take_back(world, await identify(world, "Bob"))
+    assert await known(world) == []

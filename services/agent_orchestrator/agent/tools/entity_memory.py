@@ -254,7 +254,7 @@ class MemoryTools:
             # What was said before may still wait to be saved.
             await self._writes.work_off(owner, CATCH_UP_SECONDS)
             gone = await self._memory.forget(owner, what)
-            if gone == Forgotten((), (), ()) and means_everything(what):
+            if gone == Forgotten() and means_everything(what):
                 return await self._forget_everything(deps, owner)
             subject = subject_to_forget(what)
             messages = 0
@@ -363,6 +363,10 @@ def _forgotten(deps: AgentDependencies, gone: Forgotten, messages: int) -> ToolR
     said = [*(one.name for one in gone.entities), *(f"“{text}”" for text in statements)]
     more = f", and {len(said) - MAX_NAMED} more" if len(said) > MAX_NAMED else ""
     parts = [f"Forgotten: {', '.join(said[:MAX_NAMED])}{more}."] if said else []
+    again = [_item(Scored(one, "", 1.0)).text.rstrip(".") for one in gone.resumed]
+    parts += (
+        [f"As before: {', '.join(f'“{text}”' for text in again[:MAX_NAMED])}."] if again else []
+    )
     parts += [NO_LONGER_FOUND.format(count=messages)] if messages else []
     if not parts:
         return ToolResult("forget", "no_match", deps.space, message=NOTHING_KNOWN)

@@ -52,8 +52,8 @@ where space = $1 and user_id = $2 and (delete_time is null or ended) and (source
 returning id
 
 -- name: end_relationship
--- Ends a relationship now: it is history.
-update memory_relationship set delete_time = now(), ended = true
+-- Ends a relationship now: it is history. $4 is the one that took its place, or null.
+update memory_relationship set delete_time = now(), ended = true, ended_by = $4
 where space = $1 and user_id = $2 and id = $3 and delete_time is null
 returning id
 
@@ -261,6 +261,27 @@ join memory_entity s on s.space = $1 and s.user_id = $2 and s.id = r.source_id
 join memory_entity t on t.space = $1 and t.user_id = $2 and t.id = r.target_id
 where r.space = $1 and r.user_id = $2 and r.delete_time is null and s.type = 'self'
   and case when cardinality($3::text[]) > 0 then lower(r.role) = any ($3) else r.type = $4 end
+
+-- name: resume_replaced
+-- Lets what a deleted relationship ($3) had taken the place of hold again, unless something else is in its place by now, which
+-- has then ended it, or one of its ends is gone.
+with deleted as (
+  select ended_by from memory_relationship where space = $1 and user_id = $2 and id = $3
+)
+update memory_relationship r set
+  ended_by = deleted.ended_by,
+  ended = deleted.ended_by is not null,
+  delete_time = case when deleted.ended_by is not null then r.delete_time end
+from deleted
+where r.space = $1 and r.user_id = $2 and r.ended_by = $3 and r.ended
+  and not exists (
+    select from memory_entity e
+    where e.space = $1 and e.user_id = $2 and e.id in (r.source_id, r.target_id) and e.delete_time is not null)
+  and not exists (
+    select from memory_relationship o
+    where o.space = $1 and o.user_id = $2 and o.source_id = r.source_id and o.type = r.type and o.target_id = r.target_id
+      and o.delete_time is null)
+returning r.id, r.ended
 
 -- name: restore_entity
 -- Restores a deleted entity.

@@ -295,6 +295,23 @@ async def test_what_took_the_place_of_something_is_told_with_what_was_before(
     assert "Your boss was Ana until" in past.done.answer
 
 
+async def test_undoing_a_statement_brings_back_what_was_before_and_says_so(
+    agent: Agent, answers: World
+) -> None:
+    where = await conversation(agent)
+    await say(agent, "My boss is Ana.", where)
+    told = await say(agent, "My boss is Bob.", where)
+    assert "“forget that my boss is Bob”" in told.done.answer
+    undone = await say(agent, "Forget that my boss is Bob.", where)
+    assert "Forgotten: “Your boss is Bob”." in undone.done.answer
+    assert "As before: “Your boss is Ana”." in undone.done.answer
+    assert "Your boss is Ana." in (await say(agent, "Who is my boss?", where)).done.answer
+    await say(agent, "My boss is Carl.", where)
+    gone = await say(agent, "Forget my boss.", where)
+    assert "As before" not in gone.done.answer
+    assert "Ana" not in (await say(agent, "Who is my boss?", where)).done.answer
+
+
 async def test_a_statement_about_something_else_than_the_user_is_noted_too(
     agent: Agent, answers: World
 ) -> None:

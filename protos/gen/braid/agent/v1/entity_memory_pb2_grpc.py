@@ -213,7 +213,7 @@ class EntityMemoryServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def DeleteRelationship(self, request, context):
-        """Deletes a relationship.
+        """Deletes a relationship as though it had never been said: what it had taken the place of, such as a former boss, holds again.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

@@ -52,7 +52,7 @@ class EntityMemoryServiceStub:
     entity, or when another entity has its name now.
     """
     DeleteRelationship: _aio.UnaryUnaryMultiCallable[_entity_memory_pb2.DeleteRelationshipRequest, _entity_memory_pb2.DeleteRelationshipResponse]
-    """Deletes a relationship."""
+    """Deletes a relationship as though it had never been said: what it had taken the place of, such as a former boss, holds again."""
     GetMemoryQuota: _aio.UnaryUnaryMultiCallable[_entity_memory_pb2.GetMemoryQuotaRequest, _entity_memory_pb2.GetMemoryQuotaResponse]
     """Returns how much may still be saved today and in a conversation."""
     ExportUserMemory: _aio.UnaryUnaryMultiCallable[_entity_memory_pb2.ExportUserMemoryRequest, _entity_memory_pb2.ExportUserMemoryResponse]
@@ -176,7 +176,7 @@ class EntityMemoryServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _entity_memory_pb2.DeleteRelationshipRequest,
         context: _aio.ServicerContext[_entity_memory_pb2.DeleteRelationshipRequest, _abc.Awaitable[_entity_memory_pb2.DeleteRelationshipResponse]],
     ) -> _abc.Awaitable[_entity_memory_pb2.DeleteRelationshipResponse]:
-        """Deletes a relationship."""
+        """Deletes a relationship as though it had never been said: what it had taken the place of, such as a former boss, holds again."""
 
     @_abc_1.abstractmethod
     def GetMemoryQuota(
