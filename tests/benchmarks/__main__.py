@@ -30,6 +30,7 @@ COMMANDS = {
     "soak": "tests.benchmarks.soak",
     "mcp": "tests.benchmarks.mcp",
     "page": "tests.benchmarks.page",
+    "peers": "tests.benchmarks.peers.measure",
     "isolation": "tests.benchmarks.isolation.measure",
     "faults": "tests.benchmarks.fault_suite",
     "fuzz": "tests.benchmarks.fuzz",

@@ -37,10 +37,10 @@ async def run(options: Options) -> None:
     figures = Figures(options.name)
     async with (
         started("tests.benchmarks.embedding_server") as (_, base_url),
-        running_stack(environment=_provider(base_url)) as stack,
+        running_stack(environment=provider(base_url)) as stack,
     ):
         await ingest(stack, data.documents)
-        await asyncio.to_thread(_remember, base_url, [question.text for question in questions])
+        await asyncio.to_thread(remember, base_url, [question.text for question in questions])
         answers = await ask(stack.addresses["gateway"], "hybrid", questions)
         figures.put("p50_ms", answers.p50_ms, "ms")
         figures.put("p95_ms", percentile(answers.times_ms, 95), "ms")
@@ -51,7 +51,8 @@ async def run(options: Options) -> None:
         await _reference(stack, questions, figures)
 
 
-def _provider(base_url: str) -> dict[str, str]:
+def provider(base_url: str) -> dict[str, str]:
+    """Returns the settings of a stack whose embeddings come from the provider."""
     return {
         "EMBEDDING_PROVIDER": "openai",
         "EMBEDDING_BASE_URL": base_url,
@@ -61,7 +62,7 @@ def _provider(base_url: str) -> dict[str, str]:
     }
 
 
-def _remember(base_url: str, texts: Sequence[str]) -> None:
+def remember(base_url: str, texts: Sequence[str]) -> None:
     """Makes the provider compute and cache the questions' vectors, because Braid is measured, not the provider."""
     address = base_url.removeprefix("http://").removesuffix("/v1")
     with WebClient(address, timeout=120) as client:

@@ -840,7 +840,8 @@ class Calls(Connection):
     async def list_spaces(
         self, *, page_size: int = 0, timeout: float | None = None
     ) -> AsyncIterator[agent_spaces_pb2.Space]:
-        """Lists the spaces of the installation that have something stored or set, by id.
+        """Lists the spaces of the installation that have something stored or set, by id. UNAVAILABLE unless
+        every store answers.
 
         Args:
             page_size: Maximum number of spaces, up to 200; larger values count as 200. 0 means the

@@ -13,6 +13,7 @@ from services.agent_orchestrator.spaces.retention import SettingsStore, SpaceSet
 from services.agent_orchestrator.spaces.store import SpaceStore
 from services.runtime.context import current_call
 from services.runtime.errors import FieldError, InvalidFieldError, WrongStateError
+from services.runtime.ids import is_space
 from services.runtime.paging import encode_token, page_size, text_position
 from services.runtime.times import to_timestamp
 
@@ -37,6 +38,8 @@ class SpaceServicer(spaces_pb2_grpc.SpaceServiceServicer):
         query = ("spaces",)
         size = page_size(request.page_size, default=_DEFAULT_PAGE_SIZE, largest=_MAX_PAGE_SIZE)
         after = text_position(request.page_token, query)
+        if after and not is_space(after):
+            raise InvalidFieldError(FieldError("page_token", "is not a token of this list"))
         # One more than requested shows whether there is a next page.
         tiers, own = await asyncio.gather(
             self._tiers.list_spaces(after, size + 1), self._store.list_spaces(after, size + 1)

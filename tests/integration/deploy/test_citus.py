@@ -43,6 +43,7 @@ DISTRIBUTED_IN_VECTOR = {"document"}
 ALL_SPACES: Mapping[str, str] = {
     "due_spaces": "looks for spaces with work, on all nodes, in the background",
     "spaces_to_index": "as due_spaces",
+    "list_spaces": "lists the spaces of all nodes to an operator",
 }
 
 _COMMENT = re.compile(r"--[^\n]*")

@@ -15,6 +15,7 @@ from services.agent_orchestrator.deletion.expiry import ExpiredDocuments
 from services.agent_orchestrator.deletion.store import DeletionStore
 from services.agent_orchestrator.jobs.queue import TurnQueue
 from services.agent_orchestrator.jobs.store import JobStore
+from services.agent_orchestrator.spaces.transfer_store import TransferStore
 from services.runtime.channels import Metadata
 from services.runtime.status import error_from_rpc
 from services.runtime.times import to_timestamp
@@ -131,6 +132,21 @@ async def test_an_expired_document_that_is_uploaded_again_waits_for_that(
         await world.ended(waiting.id)
         assert await deletions(world) == []
         assert await later(agent_database) == []
+
+
+async def test_a_space_that_is_being_imported_deletes_nothing_and_holds_up_no_other(
+    world: World, agent_database: TestDatabase
+) -> None:
+    theirs = another()
+    async with AsyncExitStack() as stack:
+        await world.start_worker(stack)
+        await put(world, "note", "The heron is old.", SOON)
+        await put(world, "note", "The heron is theirs.", SOON, theirs)
+        async with open_database(world.agent, "test") as database:
+            await TransferStore(database).start_import(world.space, "an archive")
+        await later(agent_database)
+        [_] = await deletions(world, theirs)
+        assert await deletions(world) == []
 
 
 async def test_deleting_a_document_forgets_its_time(

@@ -20,6 +20,7 @@ from braid.common.v1 import errors_pb2
 from braid.graph.v1 import ingest_pb2
 from services.runtime.channels import Metadata
 from services.runtime.errors import BraidError
+from services.runtime.paging import encode_token
 from services.runtime.status import error_from_rpc
 from tests.integration.upkeep.conftest import OURS, World
 
@@ -126,8 +127,9 @@ async def test_only_an_operator_lists_spaces(world: World) -> None:
         assert error.reason == errors_pb2.ERROR_REASON_MISSING_SCOPE
 
 
-async def test_a_token_of_another_list_is_refused(world: World) -> None:
-    request = spaces_pb2.ListSpacesRequest(page_token="bm90IGEgdG9rZW4")
+@pytest.mark.parametrize("token", ["bm90IGEgdG9rZW4", encode_token(("spaces",), ["x" * 65])])
+async def test_a_token_that_no_page_has_given_is_refused(world: World, token: str) -> None:
+    request = spaces_pb2.ListSpacesRequest(page_token=token)
     error = await refusal(world.spaces.ListSpaces(request, metadata=operator(), timeout=20))
     assert [one.field for one in error.fields] == ["page_token"]
 

@@ -22,10 +22,11 @@ select exists (
     and arguments ->> 'document_id' = $3)
 
 -- name: expired_documents
--- Documents whose time is over, of any space, without those that an accepted upload may add again and those that are being
--- deleted.
+-- Documents whose time is over, of any space that is not being imported, without those that an accepted upload may add again and
+-- those that are being deleted.
 select e.space, e.document_id from document_expiry e
 where e.expire_time <= now()
+  and not exists (select from space_import i where i.space = e.space)
   and not exists (
     select from job u
     where u.space = e.space and u.kind = 'upload' and not u.read and u.state in ('queued', 'running')

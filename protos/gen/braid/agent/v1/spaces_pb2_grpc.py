@@ -72,7 +72,7 @@ class SpaceServiceServicer:
     """
 
     def ListSpaces(self, request, context):
-        """Lists the spaces of the installation that have something stored or set, by id.
+        """Lists the spaces of the installation that have something stored or set, by id. UNAVAILABLE unless every store answers.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

@@ -17,7 +17,7 @@ class SpaceServiceStub:
 
     def __init__(self, channel: _aio.Channel) -> None: ...
     ListSpaces: _aio.UnaryUnaryMultiCallable[_spaces_pb2.ListSpacesRequest, _spaces_pb2.ListSpacesResponse]
-    """Lists the spaces of the installation that have something stored or set, by id."""
+    """Lists the spaces of the installation that have something stored or set, by id. UNAVAILABLE unless every store answers."""
     CreateSpace: _aio.UnaryUnaryMultiCallable[_spaces_pb2.CreateSpaceRequest, _spaces_pb2.CreateSpaceResponse]
     """Creates the caller's space: with a title and limits, before anything is stored in it. A space need not be created: it also
     begins with what is first stored or set. Reason WRONG_STATE if something is set for it or stored in it.
@@ -48,7 +48,7 @@ class SpaceServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _spaces_pb2.ListSpacesRequest,
         context: _aio.ServicerContext[_spaces_pb2.ListSpacesRequest, _abc.Awaitable[_spaces_pb2.ListSpacesResponse]],
     ) -> _abc.Awaitable[_spaces_pb2.ListSpacesResponse]:
-        """Lists the spaces of the installation that have something stored or set, by id."""
+        """Lists the spaces of the installation that have something stored or set, by id. UNAVAILABLE unless every store answers."""
 
     @_abc_1.abstractmethod
     def CreateSpace(
