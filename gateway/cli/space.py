@@ -13,6 +13,7 @@ from gateway.cli.job_status import require_success
 from gateway.cli.options import AsJson, Cursor, Limit, print_page
 from gateway.cli.quarantine import quarantine
 from gateway.cli.space_archive.commands import export, import_, verify
+from gateway.cli.times import moment
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -67,9 +68,11 @@ def list_spaces(
     session: Session = context.obj
     with session.api() as api:
         answer = api.get("/api/spaces", limit=limit, cursor=cursor)
-    print_page(
-        session, answer, "spaces", {"id": "id", "title": "title", "created": "created_at"}, as_json
-    )
+    if not as_json:
+        for one in answer["spaces"]:
+            one["created"] = moment(one["created_at"])
+    columns = {name: name for name in ("id", "title", "created")}
+    print_page(session, answer, "spaces", columns, as_json)
 
 
 @space.command()
