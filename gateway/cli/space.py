@@ -88,17 +88,15 @@ def create(
 ) -> None:
     """Create the space of the key, with a title and limits, before anything is stored in it."""
     session: Session = context.obj
-    wanted = {
-        "title": title,
-        "conversation_days": conversation_days,
-        "memory_days": memory_days,
-        "upload_bytes_per_day": upload_bytes_per_day,
-        "max_documents": max_documents,
-    }
+    wanted = _chosen(
+        title=title,
+        conversation_days=conversation_days,
+        memory_days=memory_days,
+        upload_bytes_per_day=upload_bytes_per_day,
+        max_documents=max_documents,
+    )
     with session.api(changes=True) as api:
-        answer = api.post(
-            "/api/space", {name: value for name, value in wanted.items() if value is not None}
-        )
+        answer = api.post("/api/space", wanted)
     if as_json:
         session.show_json(answer)
     else:
@@ -118,14 +116,13 @@ def settings(
 ) -> None:
     """Show how long the space keeps what, and how much it takes; with options, change these. 0 removes a limit."""
     session: Session = context.obj
-    given = {
-        "title": title,
-        "conversation_days": conversation_days,
-        "memory_days": memory_days,
-        "upload_bytes_per_day": upload_bytes_per_day,
-        "max_documents": max_documents,
-    }
-    chosen = {name: value for name, value in given.items() if value is not None}
+    chosen = _chosen(
+        title=title,
+        conversation_days=conversation_days,
+        memory_days=memory_days,
+        upload_bytes_per_day=upload_bytes_per_day,
+        max_documents=max_documents,
+    )
     with session.api(changes=bool(chosen)) as api:
         answer = api.get("/api/space/settings")
         if chosen:
@@ -245,6 +242,11 @@ def _show_report(out: Console, answer: dict[str, Any], *, repair: bool, apply: b
     if repair and answer["counts"] and not apply:
         out.print("nothing was changed: add --apply to repair")
     out.print("consistent" if answer["consistent"] else "not consistent")
+
+
+def _chosen(**given: str | int | None) -> dict[str, str | int]:
+    """Returns the settings that are given."""
+    return {name: value for name, value in given.items() if value is not None}
 
 
 def _show_settings(out: Console, settings: dict[str, Any]) -> None:

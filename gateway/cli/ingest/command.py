@@ -35,7 +35,7 @@ def ingest(
     expires: Annotated[
         str | None,
         typer.Option(
-            help="Delete the documents by themselves: after a span such as 90d, or on a day. Default: never."
+            help="Delete the documents automatically: after a span such as 90d, or on a day. Default: never."
         ),
     ] = None,
     as_json: AsJson = False,

@@ -152,7 +152,7 @@ class Ingest:
     ) -> None:
         """`replace`: whether facts that a file stated before and states no longer are withdrawn.
 
-        `expires_at` is when the documents are deleted by themselves, in RFC 3339; "" is never.
+        `expires_at` is when the documents are deleted automatically, in RFC 3339; "" is never.
         """
         self._api = api
         self._replace = replace

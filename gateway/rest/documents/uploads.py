@@ -38,7 +38,7 @@ _METADATA = (
     f"A JSON object of at most {MAX_VALUES:,} keys and values, {MAX_METADATA_TEXT_BYTES // 1024} KiB of "
     f"names and texts, and {MAX_METADATA_DEPTH} levels of values within values."
 )
-_EXPIRES = "When it is deleted by itself, with all versions. Default: never."
+_EXPIRES = "When it is deleted automatically, with all versions. Default: never."
 _ALSO_CALLED = {
     "application/x-ndjson": "application/jsonl",
     "application/jsonlines": "application/jsonl",

@@ -1,4 +1,4 @@
-"""Deletes documents by themselves at the time that their upload has set: each by a job, whose receipt is kept."""
+"""Deletes documents automatically at the time that their upload has set: each by a job, whose receipt is kept."""
 
 from __future__ import annotations
 

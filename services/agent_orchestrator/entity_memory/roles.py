@@ -45,7 +45,7 @@ def same_roles(role: str) -> list[str]:
     return sorted(next((words for words in _SAME if plain in words), {plain}))
 
 
-class Held(Protocol):
+class WithRole(Protocol):
     """Something of a type that may have a role."""
 
     @property
@@ -57,7 +57,7 @@ class Held(Protocol):
         """What its target is to the user; "" if nothing is said of that."""
 
 
-def is_in_place_of(new: Held, other: Held) -> bool:
+def is_in_place_of(new: WithRole, other: WithRole) -> bool:
     """Whether the first, if it is exclusive, takes the place of the second: of its role, without one of its type."""
     if new.role:
         return plain_role(other.role) in same_roles(new.role)

@@ -262,9 +262,9 @@ class Rows:
 
         Returns what it had taken the place of, which holds again.
         """
+        rows = await self._fetch("resume_replaced", uuid.UUID(id_))
         if not await self.delete_relationship(id_):
             return None
-        rows = await self._fetch("resume_replaced", uuid.UUID(id_))
         return [str(row["id"]) for row in rows if not row["ended"]]
 
     async def ends_of(self, id_: str) -> list[StoredEnds]:

@@ -2,28 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Protocol
-
+from services.agent_orchestrator.clients.inventories import VectorInventory
 from services.agent_orchestrator.jobs.store import JobStore
 from services.runtime.errors import WrongStateError
-
-
-class StoredDocuments(Protocol):
-    """The stored documents of the caller's space."""
-
-    async def count_documents(self) -> int:
-        """Returns their number."""
-        ...
-
-    async def find_documents(self, ids: list[str]) -> set[str]:
-        """Returns the ids of the given documents that exist."""
-        ...
 
 
 class DocumentLimit:
     """Checks uploads. Uploads that are accepted at the same moment may exceed the limit by their number."""
 
-    def __init__(self, jobs: JobStore, documents: StoredDocuments) -> None:
+    def __init__(self, jobs: JobStore, documents: VectorInventory) -> None:
         self._jobs = jobs
         self._documents = documents
 
@@ -35,7 +22,7 @@ class DocumentLimit:
         held = await self._documents.count_documents() + limit.waiting
         if held + count <= limit.allowed:
             return
-        # A further version of a document is no further document.
+        # A new version of a stored document adds none.
         if count == 1 and document_id and await self._documents.find_documents([document_id]):
             return
         raise WrongStateError(

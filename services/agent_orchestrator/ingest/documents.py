@@ -133,7 +133,7 @@ class Upload:
     source: str = ""
     metadata: Metadata = field(default_factory=dict)
     valid_time: datetime | None = None
-    # When its documents are deleted by themselves.
+    # When its documents are deleted automatically.
     expire_time: datetime | None = None
     # What was read before; `data` is only the rest.
     begin: Place = BEGINNING

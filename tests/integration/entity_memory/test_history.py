@@ -138,6 +138,19 @@ async def test_what_was_replaced_twice_holds_again_only_without_both(world: Worl
     assert await known(world) == [("boss", "Ana", False)]
 
 
+async def test_what_ended_before_it_is_deleted_brings_nothing_back(world: World) -> None:
+    await said(world, "1", "My boss is Ana.")
+    await said(world, "2", "My boss is Bob.", conversation="c2")
+    bob = await identify(world, "Bob")
+    await said(
+        world, "3", "I no longer work with Bob. Bob is not my boss any more.", conversation="c3"
+    )
+    assert await known(world) == []
+    await take_back(world, bob)
+    assert await known(world) == []
+    assert await answers(world, "Who was my boss before?") == ["Ana"]
+
+
 async def test_who_was_deleted_themselves_does_not_come_back(world: World) -> None:
     await said(world, "1", "My boss is Ana.")
     await said(world, "2", "My boss is Bob.", conversation="c2")

@@ -1,4 +1,4 @@
-"""Documents are deleted by themselves at the time that their last upload has set, with a receipt."""
+"""Documents are deleted automatically at the time that their last upload has set, with a receipt."""
 
 from __future__ import annotations
 

@@ -41,7 +41,7 @@ export interface NewDocument {
   source?: string;
   /** From when it holds. */
   validTime?: Date;
-  /** When it is deleted by itself, with all versions. Default: never. */
+  /** When it is deleted automatically, with all versions. Default: never. */
   expireTime?: Date;
 }
 

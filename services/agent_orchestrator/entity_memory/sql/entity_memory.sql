@@ -263,15 +263,14 @@ where r.space = $1 and r.user_id = $2 and r.delete_time is null and s.type = 'se
   and case when cardinality($3::text[]) > 0 then lower(r.role) = any ($3) else r.type = $4 end
 
 -- name: resume_replaced
--- Lets what a deleted relationship ($3) had taken the place of hold again, unless something else is in its place by now, which
--- has then ended it, or one of its ends is gone.
+-- Before a relationship ($3) is deleted: what it had taken the place of holds again. If it has ended itself, that has ended as
+-- well, by what took its place, if anything did. Nothing changes if one of the ends is gone.
 with deleted as (
-  select ended_by from memory_relationship where space = $1 and user_id = $2 and id = $3
+  select ended, ended_by from memory_relationship
+  where space = $1 and user_id = $2 and id = $3 and (delete_time is null or ended)
 )
 update memory_relationship r set
-  ended_by = deleted.ended_by,
-  ended = deleted.ended_by is not null,
-  delete_time = case when deleted.ended_by is not null then r.delete_time end
+  ended_by = deleted.ended_by, ended = deleted.ended, delete_time = case when deleted.ended then r.delete_time end
 from deleted
 where r.space = $1 and r.user_id = $2 and r.ended_by = $3 and r.ended
   and not exists (

@@ -7,7 +7,7 @@ from unnest($2::uuid[], $3::int[], $4::text[], $5::int[], $6::bytea[]) with ordi
 order by told.place
 
 -- name: set_expiries
--- Sets when searchable documents are deleted by themselves, or that they are not, as the upload says that was read last.
+-- Sets when searchable documents are deleted automatically, or that they are not, as the upload says that was read last.
 with told as (
   select distinct on (t.document_id) t.document_id, (j.arguments ->> 'expire_time')::timestamptz as expire_time
   from unnest($2::uuid[], $3::text[]) with ordinality as t (job_id, document_id, place) join job j on j.id = t.job_id

@@ -102,7 +102,7 @@ class DocumentMetadata(_message.Message):
 
     @_builtins.property
     def expire_time(self) -> _timestamp_pb2.Timestamp:
-        """When its documents are deleted by themselves, with all versions, from both stores: within a minute after this time, by a job
+        """When its documents are deleted automatically, with all versions, from both stores: within a minute after this time, by a job
         of kind DELETE with its receipt. Each upload of a document sets it anew. Default: never.
         """
 
